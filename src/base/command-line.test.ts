@@ -58,7 +58,7 @@ const values: [line: string, want: Partial<Record<keyof typeof flags | 'argument
 ];
 for (const [text, want] of values) {
   test(`reads ${JSON.stringify(text)}`, () => {
-    const { values: all, argument } = parse(text) ?? {};
+    const { values: all, args: [argument] = [] } = parse(text) ?? {};
     expect({ ...all, ...(argument !== undefined && { argument }) }).toMatchObject(want);
   });
 }

@@ -25,14 +25,14 @@ export interface CommandLine<F extends Flags = Flags> {
   summary: string;
   flags: F;
   required?: readonly string[];
-  /** Its only positional argument, always optional. */
-  argument?: { name: string; help: string };
+  /** Its positional argument, always optional. */
+  argument?: { name: string; help: string /** Can be given several times. */; isList?: true };
   /** Examples and exit codes, printed at the end of help. */
   details?: string;
 }
 
 export interface ParsedLine<Name extends string = string> {
-  argument: string | undefined;
+  args: readonly string[];
   /** Of every flag: given or default, '' if neither; `true` or `false` for a switch. */
   values: Readonly<Record<Name, string>>;
   /** All values given, for flags that can be repeated. */
@@ -65,7 +65,8 @@ export function parseCommandLine<F extends Flags>(
     for (const each of values) check(line, name, flag, each);
     given.set(name, flag.isList ? [...(given.get(name) ?? []), ...values] : values);
   }
-  const [argument, unexpected] = [...(line.argument ? [] : [undefined]), ...args, ...words.slice(end + 1)];
+  args.push(...words.slice(end + 1));
+  const unexpected = args[maxArguments(line)];
   if (unexpected !== undefined) throw usage(line, `unexpected argument ${shown(unexpected)}`);
   const missing = (line.required ?? []).filter(name => (given.get(name)?.[0] ?? '') === '');
   if (missing.length > 0) throw usage(line, `missing ${missing.map(name => `--${name}`).join(' and ')}`);
@@ -73,7 +74,12 @@ export function parseCommandLine<F extends Flags>(
     name,
     given.get(name)?.at(-1) ?? defaultOf(flag),
   ]);
-  return { argument, given, values: Object.fromEntries(values) as Record<keyof F & string, string> };
+  return { args, given, values: Object.fromEntries(values) as Record<keyof F & string, string> };
+}
+
+function maxArguments({ argument }: CommandLine): number {
+  if (argument === undefined) return 0;
+  return argument.isList === true ? Infinity : 1;
 }
 
 /** The command named by the first word, and the remaining words; undefined when help is requested. */
@@ -95,7 +101,7 @@ export function commandHelp({ name, summary, flags, required = [], argument, det
   return [
     sentence(summary),
     '',
-    `Usage: ${name}${argument === undefined ? '' : ` [${argument.name}]`}${needed} [flags]`,
+    `Usage: ${name}${argument === undefined ? '' : ` [${argument.name}${argument.isList === true ? '...' : ''}]`}${needed} [flags]`,
     ...(argument === undefined ? [] : ['', 'Arguments:', ...columns([[argument.name, argument.help]])]),
     '',
     'Flags:',

@@ -90,6 +90,7 @@ export const errorCodes = {
 
   // journeys of hosts
   HOST_UNKNOWN: 'The cluster has no Windows host of this name.',
+  OPERATOR_MISSING: 'The namespace has no operator.',
   STEP_TIMEOUT: 'A step of a journey exceeded its time limit.',
   HOST_NOT_ADMINISTRATOR: 'The SSH user of a host is not an administrator.',
   HOST_SYSTEM_UNSUPPORTED: 'A host runs an unsupported version of Windows.',

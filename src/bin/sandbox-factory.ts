@@ -9,7 +9,6 @@ import type { PayloadSource } from '#node/payload-source.ts';
 import { runOperator } from '#operator/operator.ts';
 import { defaultSettings } from '#operator/settings.ts';
 import { faults } from '#sandbox/machines/faults.ts';
-import { dnsNameOf } from '#sandbox/machines/fleet.ts';
 import { simulatedPayload } from '#sandbox/machines/programs/payload.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
 
@@ -55,11 +54,11 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
     url: sandbox.url,
     namespace,
     operatorExit: operatorExit.signal,
+    endFaultAnnotation: 'TODO',
     hosts: () =>
       sandbox.hosts.map(host => ({
         name: host.spec.name,
-        address: host.spec.address,
-        dnsName: dnsNameOf(host),
+        faults: [],
         sshSessions: host.stats.execSessions + host.stats.sftpSessions,
         uploadedBytes: host.stats.uploadedBytes,
         reboots: host.stats.reboots,

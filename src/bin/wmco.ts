@@ -1,8 +1,11 @@
 #!/usr/bin/env node
+import { existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
 import { main, type Program } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
+import { shellQuoted } from '#cli/shell-quoted.ts';
 import type { LiveTerminal } from '#cli/terminal.ts';
 import { sourceVersion } from '#cli/version.ts';
 
@@ -76,9 +79,18 @@ function liveTerminal(): LiveTerminal {
     version,
     size: () => (stdout.isTTY ? { columns: stdout.columns || 80, rows: stdout.rows || 24 } : undefined),
     environment: process.env,
+    command: programCommand,
     signal: stopSignal(),
     clock: systemClock,
   };
+}
+
+/** `wmco` if the shell finds it, else the path of the script that runs this program. */
+function programCommand(): string {
+  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(folder => folder !== '');
+  if (folders.some(folder => existsSync(join(folder, 'wmco')))) return 'wmco';
+  const script = join(import.meta.dirname, '..', '..', 'wmco');
+  return shellQuoted(builtVersion === undefined ? script : (process.argv[1] ?? 'wmco'));
 }
 
 try {

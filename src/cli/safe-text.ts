@@ -41,6 +41,11 @@ export function jsonText(data: unknown): SafeText {
   return `${printableJson(JSON.stringify(data, undefined, 2))}\n` as SafeText;
 }
 
+/** For streams: one document on one line. */
+export function oneLineJson(data: unknown): SafeText {
+  return printableJson(JSON.stringify(data)) as SafeText;
+}
+
 export function yamlText(data: unknown): SafeText {
   const document = new Document(data, { aliasDuplicateObjects: false });
   visit(document, {

@@ -17,6 +17,8 @@ export interface LiveTerminal extends Pick<Terminal, 'out' | 'err' | 'version'> 
   /** Undefined when standard output is not a terminal. */
   size: () => TerminalSize | undefined;
   environment: Readonly<Record<string, string | undefined>>;
+  /** Runs this program when pasted into a shell. */
+  command: () => string;
   /** Aborted by SIGINT, SIGTERM or SIGHUP. */
   signal: AbortSignal;
   clock: Clock;

@@ -47,7 +47,7 @@ export function instanceOf(
 export const nodeOf = (name: string, over: Partial<NodeView> = {}): NodeView => ({
   name,
   uid: `uid-${name}`,
-  labels: { 'kubernetes.io/os': 'windows' },
+  labels: { 'kubernetes.io/os': 'windows', 'node-role.kubernetes.io/worker': '' },
   annotations: { [nodeAnnotation.version]: 'v2', [nodeAnnotation.desiredVersion]: 'v2' },
   addresses: [],
   ready: true,
@@ -56,6 +56,11 @@ export const nodeOf = (name: string, over: Partial<NodeView> = {}): NodeView => 
 });
 
 export const viewOf = (over: Partial<ClusterView> = {}): ClusterView => ({
+  namespace: 'ns',
+  machineSets: [],
+  unread: new Set(),
+  hasOperator: true,
+  isOperatorRunning: true,
   instances: [],
   nodes: [],
   entries: {},
@@ -77,7 +82,8 @@ export const statuses = {
   configuring: {
     phase: 'Configuring',
     step: 'stage programs',
-    progress: { bytes: 3_000_000, totalBytes: 6_000_000 },
+    progress: { bytes: 3_000_000, totalBytes: 6_000_000, started: at(2) },
+    activity: { since: at(2), usualSeconds: 180, limitSeconds: 7200 },
     timeline: [step('connect', 0, 1), step('stage programs', 2)],
     conditions: [
       condition('Configured', 'False', 'Configuring'),
@@ -87,11 +93,25 @@ export const statuses = {
   waiting: {
     phase: 'Configuring',
     step: 'find node',
+    activity: { since: at(2), waitsFor: 'the kubelet registers its Node', usualSeconds: 30, limitSeconds: 600 },
     timeline: [step('connect', 0, 1), step('find node', 2)],
     conditions: [
       condition('Configured', 'False', 'Configuring'),
       condition('Ready', 'False', 'Configuring', 'find node: the kubelet registers its Node'),
     ],
+  },
+  slow: {
+    phase: 'Configuring',
+    step: 'find node',
+    activity: {
+      since: at(2),
+      waitsFor: 'the kubelet registers its Node',
+      usualSeconds: 30,
+      limitSeconds: 600,
+      remedy: 'Check the kubelet.',
+    },
+    timeline: [step('connect', 0, 1), step('find node', 2)],
+    conditions: [condition('Configured', 'False', 'Configuring'), condition('Ready', 'False', 'SlowStep')],
   },
   failed: {
     phase: 'Failed',
@@ -103,7 +123,8 @@ export const statuses = {
   retrying: {
     phase: 'Configuring',
     step: 'connect',
-    timeline: [step('connect', 0, undefined, { attempts: 4, lastError: failure })],
+    activity: { since: at(2), usualSeconds: 30, limitSeconds: 90 },
+    timeline: [step('connect', 2, undefined, { firstStarted: at(0), attempts: 4, lastError: failure })],
     conditions: [condition('Configured', 'False', failure.code), condition('Ready', 'False', 'Configuring', 'connect')],
   },
   booting: {
@@ -140,7 +161,7 @@ export type StateName = keyof typeof statuses;
 export function hostIn(state: StateName, name = '10.0.0.1', over: Partial<HostView> = {}): HostView {
   const nodes = state === 'ready' || state === 'nodeNotReady' ? [nodeOf('win-1')] : [];
   const status: WindowsInstanceStatus | undefined = structuredClone(statuses[state]);
-  return { ...hostOfInstance(instanceOf(name, status), { nodes, hostKeys: {} }), ...over };
+  return { ...hostOfInstance(instanceOf(name, status), viewOf({ nodes })), ...over };
 }
 
 export interface RecordedTerminal extends LiveTerminal {
@@ -166,6 +187,7 @@ export function recordedTerminal(
     version: () => '11.0.0-test',
     size: () => current,
     environment,
+    command: () => '/opt/wmco',
     signal: ending.signal,
     clock,
     text: () => output.out,

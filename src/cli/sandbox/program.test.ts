@@ -32,10 +32,9 @@ async function stage(fail?: AppError): Promise<Stage> {
   const specs: SandboxSpec[] = [];
   const operatorExit = new AbortController();
   let running = 0;
-  const machine = (name: string, address: string) => ({
+  const machine = (name: string, ...faults: string[]) => ({
     name,
-    address,
-    dnsName: undefined,
+    faults,
     sshSessions: 7,
     uploadedBytes: 8e6,
     reboots: 0,
@@ -49,7 +48,8 @@ async function stage(fail?: AppError): Promise<Stage> {
       url: cluster.sandbox.url,
       namespace: cluster.namespace,
       operatorExit: operatorExit.signal,
-      hosts: () => [machine('win-1', '10.0.0.1'), machine('win-2', '10.0.0.2')],
+      hosts: () => [machine('win-1'), machine('win-2', 'wrong-key')],
+      endFaultAnnotation: 'sandbox/end-fault',
       [Symbol.asyncDispose]: async () => void (running -= 1),
     };
   };
@@ -106,11 +106,11 @@ const two = ['--hosts', '2', '--machines', '0'];
 
 test('exits with 0 when all hosts are Ready and prints the summary', async () => {
   await using set = await stage();
-  await put(set.cluster, '10.0.0.1', 'ready');
-  await put(set.cluster, '10.0.0.2', 'configuring');
+  await put(set.cluster, 'win-1', 'ready');
+  await put(set.cluster, 'win-2', 'configuring');
   const { terminal, ended, prints } = show(two, set);
   await prints(/win-2 +stage programs: 3\.0 of 6\.0 MB/);
-  await change(set.cluster, '10.0.0.2', 'ready');
+  await change(set.cluster, 'win-2', 'ready');
   expect(await ended).toBe(0);
   expect(terminal.text()).toMatch(/^Cluster at https:\/\/127\.0\.0\.1:\d+ with 2 hosts and 0 Machines; .* 2 times/);
   expect(terminal.text()).toMatch(/^win-1 +win-1 +Ready +12 s +7 +8\.0 MB +uncordon, 2\.0 s$/m);
@@ -120,7 +120,7 @@ test('exits with 0 when all hosts are Ready and prints the summary', async () =>
 
 test('exits with 1 when hosts are missing', async () => {
   await using set = await stage();
-  await put(set.cluster, '10.0.0.1', 'ready');
+  await put(set.cluster, 'win-1', 'ready');
   const { terminal, ended } = show([...two, '--timeout', '1s'], set);
   expect(await ended).toBe(1);
   expect(terminal.text()).toContain('1 of 1 host Ready in ');
@@ -129,8 +129,8 @@ test('exits with 1 when hosts are missing', async () => {
 
 test('exits with 1 and remedies when hosts keep failing', async () => {
   await using set = await stage();
-  await put(set.cluster, '10.0.0.1', 'ready');
-  await put(set.cluster, '10.0.0.2', 'failed');
+  await put(set.cluster, 'win-1', 'ready');
+  await put(set.cluster, 'win-2', 'failed');
   const { terminal, ended } = show([...two, '--exit-when-ready'], set);
   expect(await ended).toBe(1);
   expect(terminal.text()).toMatch(
@@ -140,13 +140,13 @@ test('exits with 1 and remedies when hosts keep failing', async () => {
 
 test('--serve keeps running and removes its kubeconfig at the end', async () => {
   await using set = await stage();
-  await put(set.cluster, '10.0.0.1', 'ready');
-  await put(set.cluster, '10.0.0.2', 'ready');
+  await put(set.cluster, 'win-1', 'ready');
+  await put(set.cluster, 'win-2', 'ready');
   const { terminal, ended, prints } = show([...two, '--serve'], set);
   await prints('Running until Ctrl-C');
   const path = /KUBECONFIG=(\S+)/.exec(terminal.text())?.[1] ?? '';
   expect(readFileSync(path, 'utf8')).toBe(set.cluster.sandbox.kubeconfig);
-  await change(set.cluster, '10.0.0.2', 'failed');
+  await change(set.cluster, 'win-2', 'failed');
   await prints(/win-2 +Failed at connect: HOST_REFUSED_KEY/);
   terminal.stop();
   // The user may break it later.
@@ -157,8 +157,8 @@ test('--serve keeps running and removes its kubeconfig at the end', async () => 
 
 test('on a terminal it draws a table and keeps running', async () => {
   await using set = await stage();
-  await put(set.cluster, '10.0.0.1', 'ready');
-  await put(set.cluster, '10.0.0.2', 'ready');
+  await put(set.cluster, 'win-1', 'ready');
+  await put(set.cluster, 'win-2', 'ready');
   const { terminal, ended, prints } = show(two, set, { columns: 90, rows: 30 });
   await prints('Running until Ctrl-C');
   expect(terminal.text()).toMatch(/2 of 2 hosts Ready in /);
@@ -169,7 +169,7 @@ test('on a terminal it draws a table and keeps running', async () => {
 
 test('on a terminal with --exit-when-ready it exits', async () => {
   await using set = await stage();
-  await put(set.cluster, '10.0.0.1', 'ready');
+  await put(set.cluster, 'win-1', 'ready');
   const { terminal, ended } = show(['--hosts', '1', '--machines', '0', '--exit-when-ready'], set, {
     columns: 90,
     rows: 30,
@@ -180,7 +180,7 @@ test('on a terminal with --exit-when-ready it exits', async () => {
 
 test('stopped before all hosts are Ready, it exits with 1 and prints the summary', async () => {
   await using set = await stage();
-  await put(set.cluster, '10.0.0.1', 'configuring');
+  await put(set.cluster, 'win-1', 'configuring');
   const { terminal, ended, prints } = show(two, set);
   await prints(/win-1/);
   terminal.stop();
@@ -208,7 +208,7 @@ const ends: [string, unknown, RegExp][] = [
 for (const [name, reason, want] of ends) {
   test(`exits when the operator exits with ${name}`, async () => {
     await using set = await stage();
-    await put(set.cluster, '10.0.0.1', 'configuring');
+    await put(set.cluster, 'win-1', 'configuring');
     const { terminal, ended, prints } = show(two, set);
     await prints(/win-1/);
     set.operatorExit.abort(reason);

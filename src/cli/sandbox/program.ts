@@ -10,15 +10,16 @@ import { countText, durationText } from '../status/view/amounts.ts';
 import { type WatchedCluster, watchCluster } from '../status/cluster-reader.ts';
 import { type Display, displayOn, layoutFor } from '../status/screen/displays.ts';
 import { follow } from '../status/screen/follow.ts';
-import { problemLines } from '../status/screen/host-table.ts';
+import { countsLine, hostTable } from '../status/screen/host-table.ts';
+import { problemBlocks } from '../status/screen/problems.ts';
+import { hostViews } from '../status/view/cluster-hosts.ts';
 import { type HostView, isGood } from '../status/view/host-view.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
-import { sandboxHosts } from './hosts.ts';
 import { readSandboxOptions, sandboxLine, type SandboxOptions } from './options.ts';
 import { openSandboxFiles, type SandboxFiles } from './files.ts';
 import type { RunningSandbox, SandboxFactory } from './running.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
-import { usageLines } from './usage-lines.ts';
+import { experimentLines, hintLines, startLines } from './usage-lines.ts';
 
 /** Runs `wmco sandbox`. */
 export async function sandboxProgram(
@@ -56,6 +57,9 @@ interface SessionDeps {
   client: Client;
 }
 
+/** Terminals with more rows also show things to try. */
+const tallRows = 40;
+
 /** Shows the hosts from the start of the sandbox to its end. */
 class SandboxSession {
   readonly #deps: SessionDeps;
@@ -70,8 +74,9 @@ class SandboxSession {
   }
 
   async run(): Promise<ExitCode> {
-    const { terminal, sandbox, client, options } = this.#deps;
-    terminal.out(safe`${oneLine(heading(options, sandbox))}\n\n`);
+    const { terminal, sandbox, client, options, files } = this.#deps;
+    const start = [heading(options, sandbox), ...startLines({ ...files, command: terminal.command() }), ''];
+    for (const line of start) terminal.out(safe`${oneLine(line)}\n`);
     const signal = AbortSignal.any([terminal.signal, sandbox.operatorExit]);
     const display = displayOn(terminal, () => this.#stamp());
     try {
@@ -80,11 +85,10 @@ class SandboxSession {
       await this.#showUntilSettled(cluster, display, signal);
       const keepsRunning = options.serve || (terminal.size() !== undefined && !options.exitWhenReady);
       if (keepsRunning && !signal.aborted) await this.#showUntilStopped(cluster, display, signal);
-      else this.#printSummary(display);
     } catch (error) {
       if (!signal.aborted) throw error;
     } finally {
-      display.close();
+      display.close(this.#lastLines());
     }
     if (terminal.signal.aborted) terminal.out(safe`\nStopping the sandbox and removing its files.\n`);
     return this.#exitCode();
@@ -94,7 +98,7 @@ class SandboxSession {
     const { options, terminal } = this.#deps;
     const wanted = options.hosts + options.machines;
     const refresh = () => {
-      this.#refresh(cluster, display, []);
+      this.#refresh(cluster, display, this.#hints());
       const isComplete = this.#hosts.length >= wanted;
       const isOver = isComplete && this.#hosts.every(isSettled);
       if (!isOver && this.#elapsedMs() <= options.timeoutMs) return 'continue';
@@ -105,33 +109,65 @@ class SandboxSession {
   }
 
   async #showUntilStopped(cluster: WatchedCluster, display: Display, signal: AbortSignal): Promise<void> {
-    const { terminal, files } = this.#deps;
-    const usage = usageLines({ ...files, hosts: this.#hosts }).map(printable);
-    const isTerminal = terminal.size() !== undefined;
-    const below = isTerminal ? [...this.#outcome(), ...usage] : usage;
-    if (!isTerminal) this.#printSummary(display);
+    const { terminal } = this.#deps;
+    if (terminal.size() === undefined) {
+      const running = [...this.#summary(), ...this.#outcome(), ...this.#experiments(), safe`Running until Ctrl-C.`];
+      for (const line of running) terminal.out(safe`${line}\n`);
+    }
     const refresh = () => {
-      this.#refresh(cluster, display, below);
+      this.#refresh(cluster, display, [...this.#runningLines(), ...this.#hints()]);
       return 'continue' as const;
     };
     await follow(refresh, { onChange: cluster.onChange, clock: terminal.clock, signal });
   }
 
+  /** Lines of a terminal below its table. */
+  #runningLines(): SafeText[] {
+    const size = this.#deps.terminal.size();
+    if (size === undefined) return [];
+    const experiments = size.rows < tallRows ? [] : this.#experiments();
+    return [...this.#outcome(), ...experiments, safe`Running until Ctrl-C. In another terminal:`];
+  }
+
+  #experiments(): SafeText[] {
+    return experimentLines(this.#hosts, this.#deps.terminal.command()).map(line => printable(line));
+  }
+
+  /** On a terminal always; in a log only while a host has a problem. */
+  #hints(): SafeText[] {
+    const { terminal, files, sandbox } = this.#deps;
+    const { namespace, endFaultAnnotation } = sandbox;
+    const isTerminal = terminal.size() !== undefined;
+    if (!isTerminal && this.#hosts.every(({ tone }) => tone !== 'bad' && tone !== 'slow')) return [];
+    const facts = { command: terminal.command(), kubeconfig: files.kubeconfig, namespace, endFaultAnnotation };
+    const lines = hintLines({ ...facts, hosts: this.#hosts, machines: sandbox.hosts() });
+    return (isTerminal ? lines : lines.slice(1)).map(line => safe`  ${oneLine(line)}`);
+  }
+
   #refresh(cluster: WatchedCluster, display: Display, more: readonly SafeText[]): void {
-    this.#hosts = sandboxHosts(cluster.view(), this.#deps.sandbox.hosts());
+    this.#hosts = hostViews(cluster.view());
     display.show(this.#hosts, more);
   }
 
-  #printSummary(display: Display): void {
+  /** Stays when the sandbox has ended: what the hosts are now, and what it took. */
+  #lastLines(): SafeText[] {
+    if (this.#hosts.length === 0) return [];
+    const layout = layoutFor(this.#deps.terminal);
+    const problems = problemBlocks(this.#hosts, layout).flat();
+    return [
+      ...hostTable(this.#hosts, layout),
+      countsLine(this.#hosts, layout.paint),
+      ...(problems.length > 0 ? [safe``, ...problems] : []),
+      safe``,
+      ...this.#summary(),
+      safe``,
+      ...this.#outcome(),
+    ];
+  }
+
+  #summary(): SafeText[] {
     const { terminal, sandbox } = this.#deps;
-    display.close();
-    const layout = layoutFor(terminal);
-    // On a terminal they are part of the last frame above.
-    const problems = terminal.size() === undefined ? problemLines(this.#hosts, layout) : [];
-    const summary = summaryLines(this.#hosts, sandbox.hosts(), layout);
-    for (const line of [safe``, ...summary, safe``, ...this.#outcome(), ...problems, safe``]) {
-      terminal.out(safe`${line}\n`);
-    }
+    return summaryLines(this.#hosts, sandbox.hosts(), layoutFor(terminal));
   }
 
   #outcome(): SafeText[] {

@@ -15,9 +15,10 @@ export interface SandboxSpec {
 }
 
 export interface SimulatedMachine {
+  /** The same as in `windows-instances`, or that of the Machine. */
   name: string;
-  address: string;
-  dnsName: string | undefined;
+  /** Those that have not ended. */
+  faults: readonly string[];
   /** Commands and file transfers over SSH. */
   sshSessions: number;
   uploadedBytes: number;
@@ -30,6 +31,8 @@ export interface RunningSandbox extends AsyncDisposable {
   url: string;
   namespace: string;
   hosts(): readonly SimulatedMachine[];
+  /** Set on a WindowsInstance, it ends the fault of that name. */
+  endFaultAnnotation: string;
   /** Aborted with the reason when the operator exits by itself. */
   operatorExit: AbortSignal;
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { hostIn, noonMs, type StateName, step, viewOf } from '../../../test/kit/status-views.ts';
-import { type HostView, hostViews } from '../status/view/host-view.ts';
+import { hostViews } from '../status/view/cluster-hosts.ts';
+import type { HostView } from '../status/view/host-view.ts';
 import { widthOf } from '../status/screen/text-width.ts';
 import type { SimulatedMachine } from './running.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
@@ -43,8 +44,7 @@ for (const [states, elapsedMs, speed, want] of outcomes) {
 
 const machine = (name: string, sshSessions: number, uploadedBytes: number): SimulatedMachine => ({
   name,
-  address: '',
-  dnsName: undefined,
+  faults: [],
   sshSessions,
   uploadedBytes,
   reboots: 0,

@@ -1,6 +1,7 @@
 import type { SafeText } from '../safe-text.ts';
 import { bytesText, countText, durationText } from '../status/view/amounts.ts';
-import { type Column, type Layout, printTable, type Row } from '../status/screen/host-table.ts';
+import type { Layout } from '../status/screen/host-table.ts';
+import { type Column, printTable, type Row } from '../status/screen/table.ts';
 import { type HostView, isGood, configureMs } from '../status/view/host-view.ts';
 import type { SimulatedMachine } from './running.ts';
 

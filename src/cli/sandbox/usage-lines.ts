@@ -1,30 +1,63 @@
+import { shellQuoted } from '../shell-quoted.ts';
 import type { HostView } from '../status/view/host-view.ts';
+import type { SimulatedMachine } from './running.ts';
 
 export interface UsageFacts {
+  /** Runs this program when pasted into a shell. */
+  command: string;
   kubeconfig: string;
   logFile: string;
-  hosts: readonly HostView[];
 }
 
-/** Commands to try while the sandbox runs. */
-export function usageLines({ kubeconfig, logFile, hosts }: UsageFacts): string[] {
-  const node = hosts.find(({ nodeName }) => nodeName !== undefined)?.nodeName ?? 'win-1';
-  const hasMachines = hosts.some(({ source }) => source.kind === 'Machine');
+/** Printed when the sandbox starts. */
+export function startLines({ command, kubeconfig, logFile }: UsageFacts): string[] {
   return [
-    'Running until Ctrl-C. In another terminal:',
-    `  export KUBECONFIG=${quoted(kubeconfig)}`,
-    '  kubectl get nodes; kubectl get windowsinstances -A',
-    `  wmco status ${node}`,
-    'Things to try:',
-    `  kubectl delete node ${node}      # the host joins again`,
-    ...(hasMachines
-      ? [`  kubectl patch machineset winworker -n openshift-machine-api --type=merge -p '{"spec":{"replicas":3}}'`]
-      : []),
-    '  wmco sandbox --faults            # list the faults that hosts can have',
+    'In another terminal:',
+    `  ${exportLine(kubeconfig)}`,
+    '  kubectl get nodes,windowsinstances -A',
+    `  ${command} status`,
     `Operator log: ${logFile}`,
   ];
 }
 
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+export interface HintFacts extends Pick<UsageFacts, 'command' | 'kubeconfig'> {
+  namespace: string;
+  endFaultAnnotation: string;
+  hosts: readonly HostView[];
+  machines: readonly SimulatedMachine[];
+}
+
+/** What to type now: about the first host with a problem. */
+export function hintLines(facts: HintFacts): string[] {
+  const { command, kubeconfig, hosts, machines, namespace, endFaultAnnotation } = facts;
+  const host = hosts.find(({ tone }) => tone === 'bad') ?? hosts.find(({ tone }) => tone === 'slow');
+  if (host === undefined) return [exportLine(kubeconfig), `${command} status`];
+  const [fault] = machines.find(({ name }) => name === host.name)?.faults ?? [];
+  return [
+    exportLine(kubeconfig),
+    `${command} status ${host.name}`,
+    ...(fault === undefined || host.instance === undefined
+      ? []
+      : [
+          `kubectl annotate wi ${host.name} -n ${namespace} ${endFaultAnnotation}=${fault} # does what the remedy says`,
+        ]),
+  ];
+}
+
+/** Printed when all hosts are settled. */
+export function experimentLines(hosts: readonly HostView[], command: string): string[] {
+  const node = hosts.find(({ tone, nodeName }) => tone === 'good' && nodeName !== undefined)?.nodeName;
+  const hasMachines = hosts.some(({ source }) => source.kind === 'Machine');
+  return [
+    'Things to try:',
+    ...(node === undefined ? [] : [`  kubectl delete node ${node}      # the host joins again`]),
+    ...(hasMachines
+      ? [`  kubectl patch machineset winworker -n openshift-machine-api --type=merge -p '{"spec":{"replicas":3}}'`]
+      : []),
+    `  ${command} sandbox --faults     # list the faults that hosts can have`,
+  ];
+}
+
+function exportLine(kubeconfig: string): string {
+  return `export KUBECONFIG=${shellQuoted(kubeconfig)}`;
 }

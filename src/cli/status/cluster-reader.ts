@@ -10,9 +10,9 @@ import type { Client } from '#kube/client.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
 import { configMaps, type Lease, leases, nodes } from '#kube/resources.ts';
-import { machines } from '#kube/resources-openshift.ts';
+import { machineSets, machines } from '#kube/resources-openshift.ts';
 import { durationText } from './view/amounts.ts';
-import type { ClusterView } from './view/host-view.ts';
+import type { ClusterView, ListName } from './view/host-view.ts';
 
 export interface ClusterReaderDeps {
   client: Client;
@@ -30,7 +30,7 @@ export interface WatchedCluster extends AsyncDisposable {
 /** Reads everything about hosts once. Only missing WindowsInstances are an error; other failures become notes. */
 export async function readCluster(deps: ClusterReaderDeps, signal: AbortSignal): Promise<ClusterView> {
   const { read, notes } = await readAll(deps, signal);
-  return viewOf(name => read[name] ?? [], deps, notes);
+  return viewOf(read, deps, notes);
 }
 
 /** Keeps reading. Lists that fail at the start are not watched. */
@@ -63,7 +63,8 @@ export async function watchCluster(deps: ClusterReaderDeps, signal: AbortSignal)
       const troubles = informers
         .troubles()
         .map(({ trouble }) => `Lost connection to the cluster; retrying: ${trouble}`);
-      return viewOf(name => stores.get(name)?.store.list() ?? [], deps, [...notes, ...new Set(troubles)]);
+      const lists = Object.fromEntries([...stores].map(([name, { store }]) => [name, store.list()])) as Lists;
+      return viewOf({ ...read, ...lists }, deps, [...notes, ...new Set(troubles)]);
     },
     onChange: listener => {
       listeners.add(listener);
@@ -72,8 +73,6 @@ export async function watchCluster(deps: ClusterReaderDeps, signal: AbortSignal)
     [Symbol.asyncDispose]: () => informers.stop(),
   };
 }
-
-type ListName = 'instances' | 'nodes' | 'entries' | 'hostKeys' | 'machines' | 'lease';
 
 interface ListRequest {
   name: ListName;
@@ -93,10 +92,12 @@ function listRequests({ namespace }: Pick<ClusterReaderDeps, 'namespace'>): List
     { name: 'entries', what: `ConfigMap ${instances}`, resource: configMaps, scope: named(instances) },
     { name: 'hostKeys', what: `ConfigMap ${hostKeys}`, resource: configMaps, scope: named(hostKeys) },
     { name: 'machines', what: 'Machines', resource: machines, scope: ofMachines },
+    { name: 'machineSets', what: 'MachineSets', resource: machineSets, scope: { namespace: namespaceName.machineApi } },
     { name: 'lease', what: `Lease ${operatorName}`, resource: leases, scope: named(operatorName) },
   ];
 }
 
+/** Without those that could not be read. A kind that the cluster does not have is empty. */
 type Lists = Partial<Record<ListName, readonly KubeResource[]>>;
 
 const callTimeoutMs = 20_000;
@@ -113,7 +114,8 @@ async function readAll(deps: ClusterReaderDeps, signal: AbortSignal): Promise<{ 
     } catch (error) {
       if (name === 'instances') throw readError(error, deps);
       // The cluster does not have this kind.
-      if (!isNotFound(error)) notes.push(`${what} cannot be read: ${failureReason(error)}`);
+      if (isNotFound(error)) read[name] = [];
+      else notes.push(`${what} cannot be read: ${failureReason(error)}`);
     }
   };
   await Promise.all(listRequests(deps).map(list));
@@ -143,16 +145,15 @@ function readError(error: unknown, { namespace }: ClusterReaderDeps): unknown {
   return new AppError('API_REFUSED', error.message, { remedy, cause: error });
 }
 
-function viewOf(
-  listOf: (name: ListName) => readonly KubeResource[],
-  deps: ClusterReaderDeps,
-  notes: readonly string[],
-): ClusterView {
+function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[]): ClusterView {
+  const listOf = (name: ListName) => lists[name] ?? [];
   const dataOf = (name: 'entries' | 'hostKeys') =>
     (listOf(name)[0] as { data?: Record<string, string> } | undefined)?.data ?? {};
   const [lease] = listOf('lease') as readonly Lease[];
-  const isLeaseKnown = !notes.some(note => note.startsWith('Lease '));
+  const unread = new Set(allLists.filter(name => lists[name] === undefined));
+  const operator = unread.has('lease') ? [] : operatorNotes(lease, deps);
   return {
+    namespace: deps.namespace,
     instances: listOf('instances') as ClusterView['instances'],
     nodes: listOf('nodes').flatMap(node => {
       const result = attempt(() => readNode(readObject(node)));
@@ -161,17 +162,17 @@ function viewOf(
     entries: dataOf('entries'),
     hostKeys: dataOf('hostKeys'),
     machines: listOf('machines'),
-    notes: [...notes, ...(isLeaseKnown ? operatorNotes(lease, deps) : []), ...emptyNotes(listOf, deps)],
+    machineSets: listOf('machineSets'),
+    unread,
+    hasOperator: operatorLists.some(name => unread.has(name) || listOf(name).length > 0),
+    isOperatorRunning: !unread.has('lease') && operator.length === 0,
+    notes: [...notes, ...operator],
   };
 }
 
-/** A wrong namespace is more likely than an empty cluster. */
-function emptyNotes(listOf: (name: ListName) => readonly KubeResource[], { namespace }: ClusterReaderDeps): string[] {
-  const isEmpty = listOf('instances').length + listOf('entries').length + listOf('machines').length === 0;
-  return isEmpty
-    ? [`No Windows hosts in namespace ${namespace}; use --namespace if the operator runs in another one.`]
-    : [];
-}
+const allLists: readonly ListName[] = ['instances', 'nodes', 'entries', 'hostKeys', 'machines', 'machineSets', 'lease'];
+/** Objects that exist only in the namespace of an operator. */
+const operatorLists: readonly ListName[] = ['instances', 'entries', 'lease'];
 
 /** Generous, because clocks differ and a busy operator may renew late. */
 const leaseExpiryMs = 120_000;
@@ -179,7 +180,7 @@ const leaseExpiryMs = 120_000;
 /** Without a running operator the status is stale. */
 function operatorNotes(lease: Lease | undefined, { namespace, clock }: ClusterReaderDeps): string[] {
   const { renewTime = '', holderIdentity = '' } = lease?.spec ?? {};
-  if (lease === undefined || holderIdentity === '') return [`No operator is running in namespace ${namespace}.`];
+  if (holderIdentity === '') return [`No operator is running in namespace ${namespace}.`];
   const renewedMsAgo = clock.now() - Date.parse(renewTime);
   return renewedMsAgo > leaseExpiryMs
     ? [`Operator ${holderIdentity} has not renewed its lease for ${durationText(renewedMsAgo)}.`]

@@ -6,8 +6,10 @@ import { machineLabel } from '#contract/names.ts';
 import { poisoned, poisons, unplain } from '../../../test/kit/hostile-text.ts';
 import { instanceOf, nodeOf, recordedTerminal, statuses, viewOf } from '../../../test/kit/status-views.ts';
 import type { TerminalSize } from '../terminal.ts';
-import { displayOn } from './screen/displays.ts';
-import { type ClusterView, hostViews } from './view/host-view.ts';
+import { displayOn, jsonDisplay } from './screen/displays.ts';
+import { hostViews } from './view/cluster-hosts.ts';
+import type { StatusOptions } from './options.ts';
+import type { ClusterView } from './view/host-view.ts';
 import { showView } from './program.ts';
 
 /** A cluster with hosts in all states and hostile text in every field. */
@@ -35,12 +37,12 @@ const colorCodes = /\u001b\[(?:0|1|2|31|32|33|36)m/g;
 function shownOf(
   objects: ClusterView,
   host: string | undefined,
-  form: 'text' | 'json',
+  form: StatusOptions['form'],
 ): [plain: string, colored: string] {
   const [plain, colored] = [recordedTerminal(inColor, { NO_COLOR: '1' }), recordedTerminal(inColor)] as const;
   for (const terminal of [plain, colored]) {
     try {
-      showView(objects, { host, form }, terminal);
+      showView(objects, { hosts: host === undefined ? [] : [host], form, hasHeaders: true }, terminal);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
     }
@@ -48,11 +50,14 @@ function shownOf(
   return [plain.text(), colored.text()];
 }
 
-const hosts: [what: string, host: (objects: ClusterView) => string | undefined, form: 'text' | 'json'][] = [
+const hosts: [what: string, host: (objects: ClusterView) => string | undefined, form: StatusOptions['form']][] = [
   ['all hosts', () => undefined, 'text'],
   ['one host', objects => objects.instances[5]?.metadata.name, 'text'],
   ['another host', objects => objects.instances[3]?.metadata.name, 'text'],
   ['data', () => undefined, 'json'],
+  ['YAML', () => undefined, 'yaml'],
+  ['a wide table', () => undefined, 'wide'],
+  ['names', () => undefined, 'name'],
 ];
 for (const [what, hostOf, form] of hosts) {
   test(`objects cannot send control characters to the terminal: ${what}`, () => {
@@ -71,13 +76,17 @@ for (const [what, hostOf, form] of hosts) {
 test('objects cannot send control characters to a terminal that follows them', () => {
   fc.assert(
     fc.property(fc.array(poisons, { minLength: 2, maxLength: 3 }), plans => {
-      const [lines, screen] = [recordedTerminal(), recordedTerminal(inColor, { NO_COLOR: '1' })] as const;
-      for (const terminal of [lines, screen]) {
-        const display = displayOn(terminal, () => '12:00:00');
+      const [lines, json, screen] = [
+        recordedTerminal(),
+        recordedTerminal(),
+        recordedTerminal(inColor, { NO_COLOR: '1' }),
+      ] as const;
+      for (const terminal of [lines, json, screen]) {
+        const display = terminal === json ? jsonDisplay(terminal) : displayOn(terminal, () => '12:00:00');
         for (const plan of plans) display.show(hostViews(poisoned(view, plan)));
-        display.close();
+        display.close([]);
       }
-      expect(lines.text()).not.toMatch(unplain);
+      expect(lines.text() + json.text()).not.toMatch(unplain);
       expect(screen.text().replaceAll(/\r?\u001b\[(?:\?25[lh]|2K|J|\d+A)|\r/g, '')).not.toMatch(unplain);
     }),
     { numRuns: 200 },

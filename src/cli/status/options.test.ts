@@ -5,9 +5,10 @@ import { readStatusOptions, statusLine, type StatusOptions } from './options.ts'
 
 const read = (words: string[], environment: Record<string, string> = {}) => readStatusOptions(words, environment);
 const defaults: StatusOptions = {
-  host: undefined,
+  hosts: [],
   watch: false,
   form: 'text',
+  hasHeaders: true,
   kubeconfig: undefined,
   context: undefined,
   namespace: 'openshift-windows-machine-config-operator',
@@ -15,12 +16,17 @@ const defaults: StatusOptions = {
 
 const cases: [string[], Partial<StatusOptions>][] = [
   [[], {}],
-  [['win-1'], { host: 'win-1' }],
-  [[''], { host: undefined }],
+  [['win-1'], { hosts: ['win-1'] }],
+  [['win-1', '10.0.0.2'], { hosts: ['win-1', '10.0.0.2'] }],
+  [['--no-headers'], { hasHeaders: false }],
   [['-w'], { watch: true }],
-  [['--watch', 'win-1'], { watch: true, host: 'win-1' }],
-  [['win-1', '-w'], { watch: true, host: 'win-1' }],
+  [['--watch', 'win-1'], { watch: true, hosts: ['win-1'] }],
+  [['win-1', '-w'], { watch: true, hosts: ['win-1'] }],
   [['-o', 'json'], { form: 'json' }],
+  [['-o', 'wide'], { form: 'wide' }],
+  [['-oyaml'], { form: 'yaml' }],
+  [['-o', 'name'], { form: 'name' }],
+  [['-w', '-o', 'json'], { watch: true, form: 'json' }],
   [['--output=text'], { form: 'text' }],
   [['--kubeconfig', '/a/b'], { kubeconfig: '/a/b' }],
   [['--kubeconfig='], { kubeconfig: undefined }],
@@ -39,9 +45,10 @@ test('the namespace defaults to WATCH_NAMESPACE', () => {
 });
 
 const refused: [string[], RegExp][] = [
-  [['-o', 'yaml'], /--output is "yaml", not text or json/],
-  [['-o', ''], /--output is "", not text or json/],
-  [['-w', '-o', 'json'], /-w and -o json/],
+  [['-o', 'table'], /--output is "table", not one of text, wide, json, yaml, name/],
+  [['-o', ''], /--output is "", not one of text/],
+  [['-w', '-o', 'yaml'], /-w and -o yaml/],
+  [['-w', '-o', 'name'], /-w and -o name/],
 ];
 for (const [words, want] of refused) {
   test(`rejects ${JSON.stringify(words)} with a remedy`, () => {
@@ -51,7 +58,7 @@ for (const [words, want] of refused) {
   });
 }
 
-for (const words of [['a', 'b'], ['--color'], ['-o'], ['--kubeconfig']]) {
+for (const words of [['--color'], ['-o'], ['--kubeconfig']]) {
   test(`rejects ${JSON.stringify(words)}`, () => expect(errorOf(() => read(words))?.code).toBe('USAGE'));
 }
 

@@ -1,20 +1,23 @@
-import { type CommandLine, type Flags, parseCommandLine } from '#base/command-line.ts';
-import { AppError } from '#base/errors.ts';
+import { type CommandLine, type Flags, parseCommandLine, usage } from '#base/command-line.ts';
 import { defaultNamespace } from '#contract/names.ts';
 
 export interface StatusOptions {
-  /** Any name of a host; all hosts when not set. */
-  host: string | undefined;
+  /** Any names of hosts; all hosts when empty. */
+  hosts: readonly string[];
   watch: boolean;
-  form: 'text' | 'json';
+  form: (typeof forms)[number];
+  hasHeaders: boolean;
   kubeconfig: string | undefined;
   context: string | undefined;
   namespace: string;
 }
 
+const forms = ['text', 'wide', 'json', 'yaml', 'name'] as const;
+
 const flags = {
   watch: { short: 'w', help: 'follow changes until Ctrl-C' },
-  output: { short: 'o', value: 'format', default: 'text', help: 'text or json', expected: formExpected },
+  output: { short: 'o', value: 'format', default: 'text', help: `${forms.join(', ')}`, expected: formExpected },
+  'no-headers': { help: 'print tables without headings and counts' },
   kubeconfig: {
     value: 'file',
     help: 'kubeconfig of the cluster; defaults to KUBECONFIG, ~/.kube/config, or the service account of the pod',
@@ -27,11 +30,17 @@ export const statusLine: CommandLine<typeof flags> = {
   name: 'wmco status',
   summary: 'shows the Windows hosts of a cluster, their problems, and how to fix them',
   flags,
-  argument: { name: 'host', help: 'one host in full: its instance, address, DNS name, Machine or Node' },
+  argument: {
+    name: 'host',
+    isList: true,
+    help: 'these hosts in full, each by its instance, address, DNS name, Machine or Node',
+  },
   details: `Examples:
   wmco status
   wmco status -w
-  wmco status win-2
+  wmco status win-2 win-5
+  wmco status -o wide
+  wmco status -w -o json | jq -r 'select(.problem) | .name + " " + .problem.code'
 
 Exit code: 0 every host is Ready or paused, 1 some are not or the cluster cannot be read, 2 usage error.`,
 };
@@ -43,18 +52,15 @@ export function readStatusOptions(
 ): StatusOptions | undefined {
   const parsed = parseCommandLine(statusLine, words);
   if (parsed === undefined) return undefined;
-  const { argument, values } = parsed;
+  const { args, values } = parsed;
   const watch = values.watch === 'true';
-  const form = values.output === 'json' ? 'json' : 'text';
-  if (watch && form === 'json') {
-    throw new AppError('USAGE', '-w and -o json cannot be combined', {
-      remedy: 'For a stream of JSON run `kubectl get windowsinstances -w -o json`.',
-    });
-  }
+  const form = values.output as StatusOptions['form'];
+  if (watch && (form === 'yaml' || form === 'name')) throw usage(statusLine, `-w and -o ${form} cannot be combined`);
   return {
-    host: argument || undefined,
+    hosts: args,
     watch,
     form,
+    hasHeaders: values['no-headers'] !== 'true',
     kubeconfig: values.kubeconfig || undefined,
     context: values.context || undefined,
     namespace: values.namespace || environment['WATCH_NAMESPACE'] || defaultNamespace,
@@ -62,5 +68,5 @@ export function readStatusOptions(
 }
 
 function formExpected(text: string): string | undefined {
-  return text === 'text' || text === 'json' ? undefined : 'text or json';
+  return forms.some(form => form === text) ? undefined : `one of ${forms.join(', ')}`;
 }

@@ -1,17 +1,19 @@
 import { commandHelp } from '#base/command-line.ts';
-import { normalHostName } from '#base/dns-name.ts';
-import { AppError, shown as quoted } from '#base/errors.ts';
-import { jsonText, oneLine, printable, type SafeText, safe } from '../safe-text.ts';
+import { jsonText, oneLine, printable, type SafeText, safe, yamlText } from '../safe-text.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
-import { type ClusterReaderDeps, watchCluster, readCluster } from './cluster-reader.ts';
+import { type ClusterReaderDeps, readCluster, watchCluster } from './cluster-reader.ts';
 import { openClient } from './connection.ts';
-import { displayOn, layoutFor, screenDisplay } from './screen/displays.ts';
-import { follow } from './screen/follow.ts';
-import { hostData } from './view/host-data.ts';
-import { hostPage } from './screen/host-page.ts';
-import { countsLine, hostTable, problemLines } from './screen/host-table.ts';
-import { type ClusterView, type HostView, hostViews, isGood } from './view/host-view.ts';
+import { missingOperatorError } from './missing-operator.ts';
 import { readStatusOptions, statusLine, type StatusOptions } from './options.ts';
+import { type Display, displayOn, jsonDisplay, layoutFor, screenDisplay } from './screen/displays.ts';
+import { follow } from './screen/follow.ts';
+import { hostPage } from './screen/host-page.ts';
+import { countsLine, hostTable } from './screen/host-table.ts';
+import { problemBlocks } from './screen/problems.ts';
+import { selectHosts, selectKnownHosts } from './select-hosts.ts';
+import { hostViews } from './view/cluster-hosts.ts';
+import { hostData, objectName } from './view/host-data.ts';
+import { type ClusterView, type HostView, isGood } from './view/host-view.ts';
 
 const empty = safe``;
 
@@ -32,78 +34,78 @@ export async function statusProgram(words: readonly string[], terminal: LiveTerm
 }
 
 async function showOnce(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
-  return showView(await readCluster(deps, terminal.signal), options, terminal);
+  const view = await readCluster(deps, terminal.signal);
+  if (!view.hasOperator) throw await missingOperatorError(deps, terminal.signal);
+  return showView(view, options, terminal);
 }
 
-export function showView(
-  view: ClusterView,
-  options: Pick<StatusOptions, 'host' | 'form'>,
-  terminal: LiveTerminal,
-): ExitCode {
-  const hosts = selectHosts(view, options.host);
-  if (options.form === 'json') {
-    const data = { hosts: hosts.map(hostData), notes: view.notes };
-    terminal.out(jsonText(data));
-  } else {
-    const lines = options.host === undefined ? overview(hosts, terminal) : pages(hosts, terminal);
-    for (const line of [...lines, ...noteLines(view)]) terminal.out(safe`${line}\n`);
-  }
+type ShowOptions = Pick<StatusOptions, 'hosts' | 'form' | 'hasHeaders'>;
+
+export function showView(view: ClusterView, options: ShowOptions, terminal: LiveTerminal): ExitCode {
+  const hosts = selectKnownHosts(hostViews(view), options.hosts);
+  const data = () => ({ hosts: hosts.map(hostData), notes: view.notes });
+  if (options.form === 'json') terminal.out(jsonText(data()));
+  else if (options.form === 'yaml') terminal.out(yamlText(data()));
+  else for (const line of textLines(hosts, view, options, terminal)) terminal.out(safe`${line}\n`);
   return hosts.every(isGood) ? 0 : 1;
+}
+
+function textLines(
+  hosts: readonly HostView[],
+  view: ClusterView,
+  options: ShowOptions,
+  terminal: LiveTerminal,
+): SafeText[] {
+  if (options.form === 'name') return [...new Set(hosts.map(objectName))].map(oneLine);
+  const hasPages = options.hosts.length > 0 && options.form === 'text';
+  const lines = hasPages ? pages(hosts, terminal) : overview(hosts, options, terminal);
+  return options.hasHeaders ? [...lines, ...noteLines(view)] : lines;
 }
 
 async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
   const { signal, clock } = terminal;
-  const stamp = (nowMs: number) => new Date(nowMs).toISOString().slice(11, 19);
   await using cluster = await watchCluster(deps, signal);
-  let hosts = selectHosts(cluster.view(), options.host);
-  const display =
-    options.host === undefined || terminal.size() === undefined
-      ? displayOn(terminal, stamp)
-      : screenDisplay(terminal, visible => pages(visible, terminal));
+  let view = cluster.view();
+  if (!view.hasOperator) throw await missingOperatorError(deps, signal);
+  let hosts = selectKnownHosts(hostViews(view), options.hosts);
+  const display = displayFor(options, terminal);
   const refresh = () => {
-    const view = cluster.view();
-    hosts = matching(hostViews(view), options.host);
+    view = cluster.view();
+    hosts = selectHosts(hostViews(view), options.hosts);
     display.show(hosts, noteLines(view));
     return 'continue' as const;
   };
   try {
     await follow(refresh, { onChange: cluster.onChange, clock, signal });
   } finally {
-    display.close();
+    display.close(textLines(hosts, view, options, terminal));
   }
   return hosts.every(isGood) ? 0 : 1;
 }
 
-function overview(hosts: readonly HostView[], terminal: LiveTerminal): SafeText[] {
-  const layout = layoutFor(terminal);
-  const problems = problemLines(hosts, layout);
-  if (hosts.length === 0) return [countsLine(hosts)];
-  return [
-    ...hostTable(hosts, layout),
-    countsLine(hosts, layout.paint),
-    ...(problems.length > 0 ? [empty, ...problems] : []),
-  ];
+function displayFor({ form, hosts }: StatusOptions, terminal: LiveTerminal): Display {
+  if (form === 'json') return jsonDisplay(terminal);
+  const hasPages = hosts.length > 0 && form === 'text' && terminal.size() !== undefined;
+  return hasPages
+    ? screenDisplay(terminal, visible => pages(visible, terminal))
+    : displayOn(terminal, nowMs => new Date(nowMs).toISOString().slice(11, 19));
+}
+
+function overview(
+  hosts: readonly HostView[],
+  { form, hasHeaders }: Pick<StatusOptions, 'form' | 'hasHeaders'>,
+  terminal: LiveTerminal,
+): SafeText[] {
+  const layout = { ...layoutFor(terminal), isWide: form === 'wide', hasHeaders };
+  const table = hosts.length === 0 ? [] : hostTable(hosts, layout);
+  if (!hasHeaders) return table;
+  const problems = problemBlocks(hosts, layout).flat();
+  return [...table, countsLine(hosts, layout.paint), ...(problems.length > 0 ? [empty, ...problems] : [])];
 }
 
 function pages(hosts: readonly HostView[], terminal: LiveTerminal): SafeText[] {
   const layout = layoutFor(terminal);
   return hosts.flatMap((host, index) => [...(index > 0 ? [empty] : []), ...hostPage(host, layout)]);
-}
-
-function selectHosts(view: ClusterView, wanted: string | undefined): HostView[] {
-  const all = hostViews(view);
-  const hosts = matching(all, wanted);
-  if (wanted === undefined || hosts.length > 0) return hosts;
-  const names = all.map(({ name }) => name).join(', ');
-  throw new AppError('HOST_UNKNOWN', `this cluster has no Windows host ${quoted(wanted)}`, {
-    remedy: names === '' ? 'Add it to the ConfigMap windows-instances.' : `Use one of: ${names.slice(0, 500)}.`,
-  });
-}
-
-function matching(hosts: readonly HostView[], wanted: string | undefined): HostView[] {
-  if (wanted === undefined) return [...hosts];
-  const name = normalHostName(wanted);
-  return hosts.filter(host => [host.name, ...host.aliases].some(known => normalHostName(known) === name));
 }
 
 function noteLines({ notes }: ClusterView): SafeText[] {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { safeLines } from '../../../../test/kit/safe-lines.ts';
 import { hostIn, noonMs, recordedTerminal, type StateName } from '../../../../test/kit/status-views.ts';
-import { displayOn, frame, layoutFor, screenDisplay } from './displays.ts';
+import { displayOn, jsonDisplay, layoutFor, screenDisplay } from './displays.ts';
 
 const stamp = () => '12:00:00';
 const many = (count: number, state: StateName = 'ready') =>
@@ -12,7 +12,7 @@ test('prints a line for each change without a terminal', () => {
   const display = displayOn(terminal, stamp);
   display.show([hostIn('ready', 'a')]);
   display.show([hostIn('ready', 'a')]);
-  display.close();
+  display.close([]);
   expect(terminal.text()).toBe('12:00:00  a  Ready as Node win-1 after 12 s\n');
 });
 
@@ -28,10 +28,10 @@ test('redraws the table in place on a terminal and restores the cursor', () => {
   const display = displayOn(terminal, stamp);
   display.show([hostIn('configuring', 'a')], safeLines('more'));
   display.show([hostIn('ready', 'a')], safeLines('more'));
-  display.close();
+  display.close(safeLines('end'));
   expect(terminal.text()).toContain('\u001b[5A');
   expect(terminal.text()).toContain('1 host: 1 Ready');
-  expect(terminal.text().endsWith('\u001b[?25h')).toBe(true);
+  expect(terminal.text().endsWith('\u001b[?25hend\n')).toBe(true);
 });
 
 test('redraws any frame in place', () => {
@@ -42,45 +42,32 @@ test('redraws any frame in place', () => {
   expect(terminal.text()).toContain('3\n');
 });
 
-test('a frame has the table, the counts, the problems and the notes', () => {
-  const terminal = recordedTerminal({ columns: 80, rows: 40 });
-  const lines = frame([hostIn('ready', 'a'), hostIn('failed', 'b')], safeLines('rest'), {
-    ...terminal,
-    environment: { NO_COLOR: '1' },
-  });
-  expect(lines.slice(3)).toEqual([
-    '2 hosts: 1 Ready, 1 with a problem',
-    '',
-    'b: HOST_REFUSED_KEY',
-    '  the host does not let us in',
-    '  -> Put the key there.',
-    '',
-    'rest',
-  ]);
-});
-
-test('shows the hosts with problems when there are too many', () => {
-  const hosts = [...many(50), ...many(2, 'failed').map(host => ({ ...host, name: `x-${host.name}` }))];
-  const lines = frame(hosts, [], recordedTerminal({ columns: 100, rows: 20 }, { NO_COLOR: '1' }));
-  expect(lines.filter(line => line.includes('Failed'))).toHaveLength(2);
-  expect(lines).toContain('… and 38 more');
-  expect(lines).toContain('52 hosts: 50 Ready, 2 with a problem');
-});
-
-test('a frame is never higher than the terminal', () => {
-  const hosts = [...many(30), ...many(9, 'failed'), ...many(9, 'configuring')];
-  const more = safeLines('x'.repeat(300), 'y');
-  for (const rows of [12, 16, 24, 60]) {
-    for (const columns of [30, 80, 200]) {
-      const lines = frame(hosts, more, recordedTerminal({ columns, rows }));
-      expect(lines.length, `${columns}x${rows}`).toBeLessThan(rows);
-    }
+test('ends with the lines that it is given, on a terminal in place of the last frame', () => {
+  const [plain, screen] = [recordedTerminal(), recordedTerminal({ columns: 80, rows: 5 }, { NO_COLOR: '1' })];
+  for (const terminal of [plain, screen]) {
+    const display = displayOn(terminal, stamp);
+    display.show(many(9));
+    display.close(safeLines('1', '2', '3', '4', '5', '6', '7'));
   }
+  expect(plain.text().endsWith('1\n2\n3\n4\n5\n6\n7\n')).toBe(true);
+  expect(screen.text()).toMatch(/\r\u001b\[4A\u001b\[J\u001b\[\?25h1\n2\n3\n4\n5\n6\n7\n$/);
 });
 
-test('mentions problems that do not fit', () => {
-  const lines = frame(many(9, 'failed'), [], recordedTerminal({ columns: 80, rows: 24 }, { NO_COLOR: '1' }));
-  expect(lines).toContain('… see `wmco status` for the rest');
+test('prints JSON lines for changed hosts only', () => {
+  const terminal = recordedTerminal();
+  const display = jsonDisplay(terminal);
+  display.show([hostIn('ready', 'a'), hostIn('failed', 'b')]);
+  display.show([hostIn('ready', 'a'), hostIn('ready', 'b')]);
+  display.show([hostIn('ready', 'b')]);
+  const lines = terminal.text().trimEnd().split('\n');
+  const read = lines.map(line => JSON.parse(line) as { time: string; name: string; phase: string });
+  expect(read.map(({ name, phase }) => [name, phase])).toEqual([
+    ['a', 'Ready'],
+    ['b', 'Failed'],
+    ['b', 'Ready'],
+    ['a', 'Gone'],
+  ]);
+  expect(read.map(({ time }) => Date.parse(time))).toEqual([noonMs, noonMs, noonMs, noonMs]);
 });
 
 test('the layout has the current time and the size of the terminal', () => {

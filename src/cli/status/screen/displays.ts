@@ -1,25 +1,29 @@
 import { joinText, type SafeText, safe } from '../../safe-text.ts';
 import type { LiveTerminal } from '../../terminal.ts';
-import { ChangeLines } from './change-lines.ts';
-import { countsLine, hostTable, type Layout, problemLines } from './host-table.ts';
+import { hostData } from '../view/host-data.ts';
 import type { HostView } from '../view/host-view.ts';
+import { ChangeLines } from './change-lines.ts';
+import { frame } from './frame.ts';
+import type { Layout } from './host-table.ts';
+import { JsonLines } from './json-lines.ts';
 import { paintFor } from './paint.ts';
 import { Screen } from './screen.ts';
 
 export interface Display {
   show(hosts: readonly HostView[], more?: readonly SafeText[]): void;
-  /** The last frame stays on the terminal. */
-  close(): void;
+  /** Ends the display with these lines, which stay. */
+  close(last: readonly SafeText[]): void;
 }
 
 /** Redraws a table on a terminal; elsewhere prints a line for each change. */
 export function displayOn(terminal: LiveTerminal, stamp: (nowMs: number) => string): Display {
   return terminal.size() === undefined
     ? lineDisplay(terminal, stamp)
-    : screenDisplay(terminal, (hosts, more) => frame(hosts, more, terminal));
+    : screenDisplay(terminal, (hosts, more) => frame(hosts, more, { ...layoutFor(terminal), rows: rowsOf(terminal) }));
 }
 
-function lineDisplay({ out, clock }: LiveTerminal, stamp: (nowMs: number) => string): Display {
+function lineDisplay(terminal: LiveTerminal, stamp: (nowMs: number) => string): Display {
+  const { out, clock } = terminal;
   const changes = new ChangeLines(stamp);
   let printed: SafeText = safe``;
   return {
@@ -29,6 +33,15 @@ function lineDisplay({ out, clock }: LiveTerminal, stamp: (nowMs: number) => str
       if (added !== printed && added !== '') out(safe`${added}\n`);
       printed = added;
     },
+    close: last => last.forEach(line => out(safe`${line}\n`)),
+  };
+}
+
+/** One JSON document on each line: a host whenever it has changed. */
+export function jsonDisplay({ out, clock }: LiveTerminal): Display {
+  const lines = new JsonLines();
+  return {
+    show: hosts => lines.next(hosts.map(hostData), clock.now()).forEach(line => out(safe`${line}\n`)),
     close: () => undefined,
   };
 }
@@ -40,41 +53,15 @@ export function screenDisplay(
   const screen = new Screen(terminal);
   return {
     show: (hosts, more = []) => screen.draw(render(hosts, more)),
-    close: () => screen.close(),
+    close: last => screen.close(last),
   };
 }
 
 export function layoutFor(terminal: LiveTerminal): Layout {
-  return { ...terminal.size(), nowMs: terminal.clock.now(), paint: paintFor(terminal) };
+  const { columns } = terminal.size() ?? {};
+  return { nowMs: terminal.clock.now(), paint: paintFor(terminal), ...(columns !== undefined && { columns }) };
 }
 
-/** Never higher than the terminal: healthy hosts are hidden first. */
-export function frame(hosts: readonly HostView[], more: readonly SafeText[], terminal: LiveTerminal): SafeText[] {
-  const { rows } = terminal.size() ?? { rows: 24 };
-  const layout = layoutFor(terminal);
-  const counts = countsLine(hosts, layout.paint);
-  // Room for heading, counts, the line about hidden hosts, and the empty lines between the parts.
-  const room = Math.max(3, rows - more.length - 6);
-  const visible = hosts.length <= room ? hosts : mostUrgent(hosts, room);
-  const left = hosts.length - visible.length;
-  const table = [...hostTable(visible, layout), ...(left > 0 ? [safe`… and ${left} more`] : []), counts];
-  const problems = problemLines(hosts, layout);
-  const spare = rows - 2 - table.length - (more.length > 0 ? more.length + 1 : 0);
-  const listed = problems.length <= spare ? problems : problems.slice(0, Math.max(0, spare - 1));
-  const cut = listed.length < problems.length ? [safe`… see \`wmco status\` for the rest`] : [];
-  return [
-    ...table,
-    ...(listed.length > 0 ? [empty, ...listed, ...cut] : []),
-    ...(more.length > 0 ? [empty, ...more] : []),
-  ];
-}
-
-const empty = safe``;
-
-const urgency: Readonly<Record<HostView['tone'], number>> = { bad: 0, busy: 1, paused: 2, good: 3 };
-
-/** Keeps the order. */
-function mostUrgent(hosts: readonly HostView[], count: number): HostView[] {
-  const chosen = new Set(hosts.toSorted((a, b) => urgency[a.tone] - urgency[b.tone]).slice(0, count));
-  return hosts.filter(host => chosen.has(host));
+function rowsOf(terminal: LiveTerminal): number {
+  return terminal.size()?.rows ?? 24;
 }

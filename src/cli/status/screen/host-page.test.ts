@@ -16,7 +16,8 @@ import {
   viewOf,
 } from '../../../../test/kit/status-views.ts';
 import { hostPage } from './host-page.ts';
-import { type HostView, hostViews } from '../view/host-view.ts';
+import { hostViews } from '../view/cluster-hosts.ts';
+import type { HostView } from '../view/host-view.ts';
 import { hostOfInstance } from '../view/instance-host.ts';
 import { paintFor } from './paint.ts';
 import { widthOf } from './text-width.ts';
@@ -25,7 +26,7 @@ const nowMs = noonMs + 20_000;
 const page = (host: HostView, columns?: number) => hostPage(host, { nowMs, ...(columns !== undefined && { columns }) });
 const textOf = (host: HostView) => page(host).join('\n');
 const of = (status: WindowsInstanceStatus, spec = {}) =>
-  hostOfInstance(instanceOf('10.0.0.1', status, spec), { nodes: [], hostKeys: {} });
+  hostOfInstance(instanceOf('10.0.0.1', status, spec), viewOf({ unread: new Set(['nodes']) }));
 
 test('the page begins with name and phase', () => {
   expect(page(hostIn('ready'))[0]).toBe('10.0.0.1  Ready');
@@ -62,7 +63,11 @@ for (const [name, host, want] of reaches) {
 
 test('omits the address of a Machine without one', () => {
   const [host] = hostViews(viewOf({ machines: [{ metadata: { name: 'm1' } }] }));
-  expect(page(host as HostView)).toEqual(['m1  Pending', '  Managed by  Machine m1']);
+  expect(page(host as HostView)).toEqual([
+    'm1  Pending',
+    '  Managed by  Machine m1',
+    '  Note        waiting for the cloud provider',
+  ]);
 });
 
 test('shows which object holds the host key', () => {
@@ -87,7 +92,7 @@ const nodes: [string, Parameters<typeof nodeOf>[1], RegExp][] = [
 for (const [name, over, want] of nodes) {
   test(`shows that the Node ${name}`, () => {
     const status = structuredClone(statuses.ready);
-    const host = hostOfInstance(instanceOf('10.0.0.1', status), { nodes: [nodeOf('win-1', over)], hostKeys: {} });
+    const host = hostOfInstance(instanceOf('10.0.0.1', status), viewOf({ nodes: [nodeOf('win-1', over)] }));
     expect(textOf(host)).toMatch(want);
   });
 }
@@ -97,7 +102,9 @@ test('shows the name of a Node that cannot be read', () => {
 });
 
 test('shows the current step with what it waits for, and the time so far', () => {
-  expect(textOf(hostIn('waiting'))).toMatch(/Step {8}find node: the kubelet registers its Node$/m);
+  expect(textOf(hostIn('waiting'))).toMatch(
+    /Step {8}find node: the kubelet registers its Node \(18 s, usually 30 s, limit 10 min\)$/m,
+  );
   expect(textOf(hostIn('waiting'))).toMatch(/Time {8}20 s so far$/m);
   expect(textOf(hostIn('ready'))).toMatch(/Time {8}12 s$/m);
 });
@@ -134,7 +141,7 @@ test('a host that was never configured has no steps', () => {
 
 const rows: [string, WindowsInstanceStatus, RegExp][] = [
   ['a step that failed', statuses.failed, /^ {2}connect +failed +HOST_REFUSED_KEY, 3 attempts$/m],
-  ['a step that is retried', statuses.retrying, /^ {2}connect +running +20 s +4 attempts$/m],
+  ['a step that is retried', statuses.retrying, /^ {2}connect +running +18 s +4 attempts$/m],
   [
     'a step that took two attempts',
     { phase: 'Ready', timeline: [step('connect', 0, 9, { attempts: 2 })] },

@@ -3,9 +3,11 @@ import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, shareText } from '../view/amounts.ts';
-import { type Column, type Layout, printTable, problemText, type Row, versionText } from './host-table.ts';
+import { type Layout, versionText, waitText } from './host-table.ts';
 import { type HostView, configureMs } from '../view/host-view.ts';
 import { plain } from './paint.ts';
+import { problemText } from './problems.ts';
+import { type Column, printTable, type Row } from './table.ts';
 import { padTo } from './text-width.ts';
 
 /** Everything about one host: source, problem, steps and conditions. */
@@ -23,7 +25,7 @@ export function hostPage(host: HostView, layout: Layout): SafeText[] {
 }
 
 function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
-  const { node, nodeName, hostKey, note, step } = host;
+  const { node, nodeName, hostKey, step, activity } = host;
   const ms = configureMs(host, nowMs);
   const facts: [string, string | undefined][] = [
     ['Managed by', sourceText(host)],
@@ -31,7 +33,8 @@ function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
     ['Host key', hostKey && `${hostKey.type} ${hostKey.fingerprint}, in ${hostKey.where}`],
     ['Node', node === undefined ? nodeName : nodeText(host)],
     ['Version', node && versionText(node)],
-    ['Step', step === undefined ? undefined : `${step}${note === undefined ? '' : `: ${note}`}`],
+    ['Step', step === undefined || activity === undefined ? step : `${step}: ${waitText(host, { nowMs })}`],
+    ['Note', node === undefined || host.phase !== 'Ready' ? host.note : undefined],
     ['Time', ms === undefined ? undefined : `${durationText(ms)}${host.endedMs === undefined ? ' so far' : ''}`],
   ];
   return facts.flatMap(([name, text]) =>
@@ -41,6 +44,7 @@ function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
 
 function sourceText({ source, instance }: HostView): string {
   if (source.kind === 'Machine') return `Machine ${source.name}`;
+  if (source.kind === 'Node') return 'no WindowsInstance';
   if (source.kind === 'ConfigMap') return `entry ${source.name} of ConfigMap ${configMapName.instances}`;
   return `WindowsInstance ${instance?.metadata.name ?? source.name}, created by an administrator`;
 }
@@ -98,7 +102,7 @@ function stepRow(step: TimelineStep, host: HostView, nowMs: number): Row {
       detail: attemptText.join(),
       tone: 'good',
     };
-  if (host.step === name && host.phase !== 'Failed' && host.phase !== 'Waiting') {
+  if (host.step === name && host.activity !== undefined) {
     const { progress } = host;
     const share = progress === undefined ? [] : [shareText(progress.bytes, progress.totalBytes)];
     const detail = [...share, ...attemptText].join(', ');
@@ -114,10 +118,16 @@ function timeOf({ started }: TimelineStep, endMs: number): string {
   return Number.isNaN(ms) ? '' : durationText(ms);
 }
 
+const problemTitles: Readonly<Partial<Record<HostView['tone'], string>>> = {
+  bad: 'Problem',
+  slow: 'Slow',
+  good: 'Advice',
+};
+
 function problemSection(host: HostView, layout: Layout): SafeText[] {
   const { problem, nextAttemptMs } = host;
   if (problem === undefined) return [];
-  const title = host.tone === 'bad' ? 'Problem' : 'Waiting';
+  const title = problemTitles[host.tone] ?? 'Waiting';
   return [
     ...problemText(title, problem, layout),
     ...(nextAttemptMs === undefined ? [] : [safe`  ${oneLine(retryText(nextAttemptMs, layout))}`]),

@@ -3,7 +3,9 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nodeAnnotation } from '#contract/names.ts';
 import { hostIn, longName, nodeOf, noonMs, type StateName, statuses } from '../../../../test/kit/status-views.ts';
-import { countsLine, detailOf, hostTable, printTable, problemLines, problemText, versionText } from './host-table.ts';
+import { countsLine, detailOf, hostTable, versionText } from './host-table.ts';
+import { problemBlocks, problemText } from './problems.ts';
+import { printTable } from './table.ts';
 import { paintFor } from './paint.ts';
 import { widthOf } from './text-width.ts';
 
@@ -37,14 +39,15 @@ test('an empty table has only a heading', () => {
 const details: [StateName, string][] = [
   ['fresh', ''],
   ['configuring', '3.0 of 6.0 MB (50 %)'],
-  ['waiting', 'the kubelet registers its Node'],
+  ['waiting', 'the kubelet registers its Node (usually 30 s, limit 10 min)'],
+  ['slow', 'the kubelet registers its Node (usually 30 s, limit 10 min)'],
   ['failed', 'HOST_REFUSED_KEY, 3 attempts'],
   ['retrying', 'HOST_REFUSED_KEY, 4 attempts'],
   ['booting', 'may need more time (HOST_UNREACHABLE)'],
   ['ready', ''],
   ['nodeNotReady', 'NodeNotReady'],
   ['refused', 'INSTANCE_DUPLICATE'],
-  ['paused', ''],
+  ['paused', 'spec.paused is true'],
 ];
 for (const [state, want] of details) {
   test(`the detail of a host that is ${state} is "${want}"`, () => expect(detailOf(hostIn(state))).toBe(want));
@@ -94,8 +97,8 @@ test('colors show the phase and change no text', () => {
   const plainLines = hostTable(all, { nowMs });
   const painted = hostTable(all, { nowMs, paint: colors });
   expect(painted.map(line => line.replaceAll(/\u001b\[\d+m/g, '').trimEnd())).toEqual(plainLines);
-  expect(painted.find(line => line.includes('Rejected'))).toContain('\u001b[31mRejected');
-  expect(painted.find(line => line.includes('Paused'))).toContain('\u001b[33mPaused');
+  expect(painted.find(line => line.includes('Duplicate'))).toContain('\u001b[31mDuplicate');
+  expect(painted.find(line => line.includes('Paused'))).toContain('\u001b[2mPaused');
 });
 
 test('a table of any content has aligned columns', () => {
@@ -130,13 +133,15 @@ const counts: [StateName[], string][] = [
     '5 hosts: 2 Ready, 1 in progress, 1 with a problem, 1 paused',
   ],
   [['booting', 'fresh'], '2 hosts: 2 in progress'],
+  [['ready', 'slow'], '2 hosts: 1 Ready, 1 slow'],
+  [['ready', 'refused'], '1 host: 1 Ready; 1 duplicate'],
 ];
 for (const [states, want] of counts) {
   test(`counts ${JSON.stringify(states)}`, () => expect(countsLine(states.map(state => hostIn(state)))).toBe(want));
 }
 
 test('prints problems and remedies only of hosts with a problem', () => {
-  expect(problemLines([hostIn('ready'), hostIn('booting'), hostIn('failed', '10.0.0.3')], {})).toEqual([
+  expect(problemBlocks([hostIn('ready'), hostIn('booting'), hostIn('failed', '10.0.0.3')], {}).flat()).toEqual([
     '10.0.0.3: HOST_REFUSED_KEY',
     '  the host does not let us in',
     '  -> Put the key there.',
@@ -144,7 +149,7 @@ test('prints problems and remedies only of hosts with a problem', () => {
 });
 
 test('omits the arrow when the remedy is empty', () => {
-  expect(problemLines([hostIn('refused', 'a')], {})).toEqual([
+  expect(problemBlocks([hostIn('refused', 'a')], {}).flat()).toEqual([
     'a: INSTANCE_DUPLICATE',
     '  another is the same host. Remove one.',
   ]);

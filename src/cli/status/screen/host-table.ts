@@ -1,90 +1,24 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { joinText, oneLine, type SafeText, safe } from '../../safe-text.ts';
-import { countText, durationText, shareText } from '../view/amounts.ts';
-import { type HostProblem, type HostView, configureMs } from '../view/host-view.ts';
-import { type Paint, type PaintTone, plain } from './paint.ts';
-import { cutTo, padTo, widthOf, wrapTo } from './text-width.ts';
+import { countText, durationText, shareText, uploadText } from '../view/amounts.ts';
+import { configureMs, type HostView, isDuplicate, stepMs } from '../view/host-view.ts';
+import { timesText } from '../view/instance-host.ts';
+import { type Paint, plain } from './paint.ts';
+import { type Column, printTable, type TableLayout } from './table.ts';
 
-export interface Layout {
+export interface Layout extends TableLayout {
   nowMs: number;
-  /** Width of the terminal; unlimited when not set. */
-  columns?: number;
-  paint?: Paint;
+  /** Shows every column, however wide the table gets. */
+  isWide?: boolean;
 }
 
-/** One line for each host, never wider than the terminal. */
+/** One line for each host, never wider than the terminal unless it is wide. */
 export function hostTable(hosts: readonly HostView[], layout: Layout): SafeText[] {
-  const rows = hosts.map(host => ({ ...cellsOf(host, layout.nowMs), tone: host.tone }));
-  return printTable(columnsFor(hosts), rows, layout);
-}
-
-/** A text for each column; the tone colors the column `phase`. */
-export type Row = Readonly<Record<string, string>> & { tone?: PaintTone };
-
-export interface Column {
-  name: string;
-  title: string;
-  /** Hidden on narrow terminals, the highest first; never when not set. */
-  hideOrder?: number;
-}
-
-const gap = '  ';
-/** Columns are hidden before the last one gets narrower than this. */
-const minLastWidth = 12;
-
-export function printTable(
-  columns: readonly Column[],
-  rows: readonly Row[],
-  layout: Omit<Layout, 'nowMs'>,
-): SafeText[] {
-  const { columns: limit = Infinity, paint = plain } = layout;
-  const visible = fittingColumns(columns, rows, limit);
-  const widths = widthsOf(visible, rows);
-  const line = (cellOf: (column: Column) => SafeText, paintCell: (text: SafeText, column: Column) => SafeText) => {
-    let left = limit;
-    const cells = visible.map((column, index) => {
-      const isLast = index === visible.length - 1;
-      const text = cutTo(cellOf(column), Math.max(0, left));
-      const padded = isLast ? text : padTo(text, Math.min(widths[index] ?? 0, left));
-      left -= widthOf(padded) + gap.length;
-      return paintCell(padded, column);
-    });
-    return joinText(cells, gap).trimEnd() as SafeText;
-  };
-  return [
-    line(
-      ({ title }) => oneLine(title),
-      text => paint(text, 'faint'),
-    ),
-    ...rows.map(row =>
-      line(
-        ({ name }) => oneLine(row[name] ?? ''),
-        (text, { name }) => (name === 'phase' && row.tone !== undefined ? paint(text, row.tone) : text),
-      ),
-    ),
-  ];
-}
-
-function widthsOf(columns: readonly Column[], rows: readonly Row[]): number[] {
-  return columns.map(({ name, title }) =>
-    Math.max(title.length, ...rows.map(row => widthOf(oneLine(row[name] ?? '')))),
-  );
-}
-
-function fittingColumns(columns: readonly Column[], rows: readonly Row[], limit: number): readonly Column[] {
-  const widths = widthsOf(columns, rows);
-  const needed = widths.reduce((sum, width, index) => {
-    const isLast = index === columns.length - 1;
-    return sum + (isLast ? Math.min(width, minLastWidth) : width + gap.length);
-  }, 0);
-  const rank = Math.max(0, ...columns.map(({ hideOrder = 0 }) => hideOrder));
-  if (needed <= limit || rank === 0) return columns;
-  return fittingColumns(
-    columns.filter(({ hideOrder = 0 }) => hideOrder < rank),
-    rows,
-    limit,
-  );
+  const rows = hosts.map(host => ({ ...cellsOf(host, layout), tone: host.tone }));
+  if (layout.isWide !== true) return printTable(columnsFor(hosts), rows, layout);
+  const { columns: _columns, ...unlimited } = layout;
+  return printTable(wideColumns, rows, unlimited);
 }
 
 const hostColumns: readonly Column[] = [
@@ -94,6 +28,19 @@ const hostColumns: readonly Column[] = [
   { name: 'phase', title: 'PHASE' },
   { name: 'step', title: 'STEP', hideOrder: 1 },
   { name: 'time', title: 'TIME', hideOrder: 2 },
+  { name: 'detail', title: 'DETAIL' },
+];
+
+const wideColumns: readonly Column[] = [
+  { name: 'host', title: 'HOST' },
+  { name: 'source', title: 'SOURCE' },
+  { name: 'wideAddress', title: 'ADDRESS' },
+  { name: 'user', title: 'USER' },
+  { name: 'node', title: 'NODE' },
+  { name: 'version', title: 'VERSION' },
+  { name: 'phase', title: 'PHASE' },
+  { name: 'step', title: 'STEP' },
+  { name: 'time', title: 'TIME' },
   { name: 'detail', title: 'DETAIL' },
 ];
 
@@ -108,60 +55,68 @@ function isNamedByAddress({ name, address }: HostView): boolean {
   return normalHostName(name) === normalHostName(address);
 }
 
-function cellsOf(host: HostView, nowMs: number): Record<string, string> {
-  const ms = configureMs(host, nowMs);
+function cellsOf(host: HostView, layout: Layout): Record<string, string> {
+  const ms = configureMs(host, layout.nowMs);
+  const { spec, status } = host.instance ?? {};
   return {
     host: host.name,
     address: isNamedByAddress(host) ? '' : host.address,
+    wideAddress: status?.ipv4 ?? host.address,
+    source: host.source.kind,
+    user: spec?.username ?? '',
     node: host.nodeName ?? '',
+    version: status?.version ?? '',
     phase: host.phase,
     step: host.step ?? '',
     time: ms === undefined ? '' : durationText(ms),
-    detail: detailOf(host),
+    detail: detailOf(host, layout),
   };
 }
 
-/** The most important detail now. */
-export function detailOf({ problem, tone, attempts, progress, note }: HostView): string {
+/** The most important detail now. Without a layout it has only what does not change by itself. */
+export function detailOf(host: HostView, layout?: Layout): string {
+  const { problem, tone, attempts, progress, activity, note } = host;
   if (problem !== undefined && tone === 'bad') {
     return attempts > 1 ? `${problem.code}, ${countText(attempts, 'attempt')}` : problem.code;
   }
-  if (progress !== undefined) return shareText(progress.bytes, progress.totalBytes);
-  return problem === undefined ? (note ?? '') : `may need more time (${problem.code})`;
+  if (progress !== undefined) {
+    return layout?.columns === undefined
+      ? shareText(progress.bytes, progress.totalBytes)
+      : uploadText(progress, layout.nowMs);
+  }
+  if (problem !== undefined && tone === 'busy') return `may need more time (${problem.code})`;
+  if (activity?.waitsFor === undefined && tone !== 'slow') return note ?? '';
+  return waitText(host, layout);
 }
 
-/** `8 hosts: 5 Ready, 2 in progress, 1 with a problem`. */
-export function countsLine(hosts: readonly HostView[], paint: Paint = plain): SafeText {
-  const words: [HostView['tone'], string][] = [
-    ['good', 'Ready'],
-    ['busy', 'in progress'],
-    ['bad', 'with a problem'],
-    ['paused', 'paused'],
+/** `the kubelet registers its Node (12 s, usually 30 s, limit 10 min)`. */
+export function waitText(host: HostView, layout?: Pick<Layout, 'nowMs'>): string {
+  const { activity, step = '' } = host;
+  if (activity === undefined) return '';
+  const ms = layout && stepMs(host, layout.nowMs);
+  const elapsed = ms === undefined ? '' : `${durationText(ms)}, `;
+  return `${activity.waitsFor ?? step} (${elapsed}${timesText(activity)})`;
+}
+
+/** `8 hosts: 5 Ready, 2 in progress, 1 with a problem; 1 duplicate`. */
+export function countsLine(all: readonly HostView[], paint: Paint = plain): SafeText {
+  const hosts = all.filter(host => !isDuplicate(host));
+  const groups: [HostView['tone'], string, (host: HostView) => boolean][] = [
+    ['good', 'Ready', ({ tone }) => tone === 'good'],
+    ['busy', 'in progress', ({ tone }) => tone === 'busy'],
+    ['slow', 'slow', ({ tone }) => tone === 'slow'],
+    ['bad', 'with a problem', ({ tone }) => tone === 'bad'],
+    ['idle', 'paused', ({ tone, phase }) => tone === 'idle' && phase === 'Paused'],
+    ['idle', 'unmanaged', ({ tone, phase }) => tone === 'idle' && phase !== 'Paused'],
   ];
-  const parts = words.flatMap(([tone, word]) => {
-    const count = hosts.filter(host => host.tone === tone).length;
+  const parts = groups.flatMap(([tone, word, isMember]) => {
+    const count = hosts.filter(isMember).length;
     return count === 0 ? [] : [paint(oneLine(`${count} ${word}`), tone)];
   });
   const count = oneLine(countText(hosts.length, 'host'));
-  return parts.length === 0 ? count : safe`${count}: ${joinText(parts, ', ')}`;
-}
-
-/** The problems of all hosts with their remedies. */
-export function problemLines(hosts: readonly HostView[], layout: Omit<Layout, 'nowMs'>): SafeText[] {
-  return hosts.flatMap(({ name, problem, tone }) =>
-    problem === undefined || tone !== 'bad' ? [] : problemText(name, problem, layout),
-  );
-}
-
-export function problemText(name: string, problem: HostProblem, layout: Omit<Layout, 'nowMs'>): SafeText[] {
-  const { columns = 120, paint = plain } = layout;
-  const { code, message, remedy } = problem;
-  const wrapped = (text: string) => wrapTo(oneLine(text), Math.max(20, Math.min(columns, 120) - 5));
-  return [
-    safe`${oneLine(name)}: ${paint(oneLine(code), 'bad')}`,
-    ...wrapped(message).map(line => safe`  ${line}`),
-    ...wrapped(remedy).map((line, index) => (index === 0 ? safe`  -> ${line}` : safe`     ${line}`)),
-  ];
+  const line = parts.length === 0 ? count : safe`${count}: ${joinText(parts, ', ')}`;
+  const duplicates = all.length - hosts.length;
+  return duplicates === 0 ? line : safe`${line}; ${paint(oneLine(countText(duplicates, 'duplicate')), 'bad')}`;
 }
 
 /** Version of a Node, and the desired one if it differs. */

@@ -23,7 +23,7 @@ for (const [name, size, environment, isColored] of cases) {
 
 test('every tone has a different color', () => {
   const paint = paintFor({ size: terminal, environment: {} });
-  const looks = (['good', 'busy', 'bad', 'paused', 'title', 'faint'] as const).map(tone => paint(printable('x'), tone));
+  const looks = (['good', 'busy', 'bad', 'idle', 'title', 'faint'] as const).map(tone => paint(printable('x'), tone));
   expect(new Set(looks).size).toBe(6);
   for (const look of looks) expect(look).toMatch(/^\u001b\[\d+mx\u001b\[0m$/);
 });

@@ -10,7 +10,15 @@ export type Paint = (text: SafeText, tone: PaintTone) => SafeText;
 
 export const plain: Paint = text => text;
 
-const codes: Readonly<Record<PaintTone, number>> = { good: 32, busy: 36, bad: 31, paused: 33, title: 1, faint: 2 };
+const codes: Readonly<Record<PaintTone, number>> = {
+  good: 32,
+  busy: 36,
+  slow: 33,
+  bad: 31,
+  idle: 2,
+  title: 1,
+  faint: 2,
+};
 
 const inColor: Paint = (text, tone) =>
   text === '' ? text : safe`${control(`${codes[tone]}m`)}${text}${control('0m')}`;

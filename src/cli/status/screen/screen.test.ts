@@ -62,9 +62,9 @@ test('keeps the previous content of the terminal', () => {
   terminal.out(printable('before\n'));
   const screen = new Screen(terminal);
   for (const frame of [['a', 'b'], ['c']]) screen.draw(safeLines(...frame));
-  screen.close();
+  screen.close(safeLines('end', 'more'));
   terminal.out(printable('after\n'));
-  expect(seen(terminal.text(), 40, 10)).toEqual(['before', 'c', 'after', '']);
+  expect(seen(terminal.text(), 40, 10)).toEqual(['before', 'end', 'more', 'after', '']);
 });
 
 test('cuts a frame that is too high, so that it can be replaced', () => {
@@ -97,21 +97,21 @@ test('replaces the whole frame on a terminal that became narrower', () => {
 test('hides the cursor until it is closed', () => {
   const { terminal, screen } = drawn(['a'], ['b']);
   expect(terminal.text().match(/\u001b\[\?25l/g)).toHaveLength(1);
-  screen.close();
+  screen.close([]);
   expect(terminal.text().endsWith('\u001b[?25h')).toBe(true);
-  screen.close();
+  screen.close([]);
   expect(terminal.text().match(/\u001b\[\?25h/g)).toHaveLength(1);
 });
 
 test('writes nothing when closed before the first frame', () => {
   const terminal = recordedTerminal(size);
-  new Screen(terminal).close();
+  new Screen(terminal).close([]);
   expect(terminal.text()).toBe('');
 });
 
 test('can draw again after it was closed', () => {
   const { screen, lines } = drawn(['a']);
-  screen.close();
+  screen.close(safeLines('a'));
   screen.draw(safeLines('b'));
   expect(lines()).toEqual(['a', 'b', '']);
 });

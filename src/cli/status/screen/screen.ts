@@ -32,9 +32,16 @@ export class Screen {
     [this.#lines, this.#isOpen] = [next, true];
   }
 
-  /** Keeps the last frame and restores the cursor. */
-  close(): void {
-    if (this.#isOpen) this.#terminal.out(showCursor);
+  /** Replaces the last frame with these lines, which may be more than fit, and restores the cursor. */
+  close(lines: readonly SafeText[]): void {
+    const { columns } = this.#terminal.size() ?? { columns: 80 };
+    const begin = this.#isOpen ? safe`${this.#moveToTop(columns)}${clearBelow}${showCursor}` : safe``;
+    this.#terminal.out(
+      safe`${begin}${joinText(
+        lines.map(line => safe`${line}\n`),
+        '',
+      )}`,
+    );
     [this.#lines, this.#isOpen] = [[], false];
   }
 

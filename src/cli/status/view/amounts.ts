@@ -1,3 +1,5 @@
+import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
+
 /** A duration for people: `0.3 s`, `42 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, ms) / 1000;
@@ -29,6 +31,19 @@ export function shareText(bytes: number, totalBytes: number): string {
   const [done, total] = [bytesText(bytes), bytesText(totalBytes)];
   const [, unit = ''] = total.split(' ');
   return `${done.endsWith(` ${unit}`) ? done.slice(0, -unit.length - 1) : done} of ${total} (${share} %)`;
+}
+
+const barWidth = 10;
+
+/** A running transfer: `[#####-----] 12 of 24 MB (50 %), 3.0 MB/s, 4 s left`. */
+export function uploadText({ bytes, totalBytes, started = '' }: InstanceProgress, nowMs: number): string {
+  const share = totalBytes > 0 ? Math.min(1, Math.max(0, bytes / totalBytes)) : 1;
+  const full = Math.floor(share * barWidth);
+  const bar = `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${shareText(bytes, totalBytes)}`;
+  const bytesPerMs = bytes / (nowMs - Date.parse(started));
+  if (!Number.isFinite(bytesPerMs) || bytesPerMs <= 0) return bar;
+  const leftMs = Math.max(0, totalBytes - bytes) / bytesPerMs;
+  return `${bar}, ${bytesText(bytesPerMs * 1000)}/s, ${durationText(leftMs)} left`;
 }
 
 /** `1 host`, `2 hosts`. */

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { at, failure, hostIn, nodeOf, type StateName, statuses, viewOf } from '../../../../test/kit/status-views.ts';
 import { hostData } from './host-data.ts';
-import { type HostView, hostViews } from './host-view.ts';
+import { hostViews } from './cluster-hosts.ts';
+import type { HostView } from './host-view.ts';
 
 test('a failed host has problem, attempts and times', () => {
   expect(hostData(hostIn('failed'))).toMatchObject({

@@ -1,10 +1,25 @@
-import { nodeAnnotation } from '#contract/names.ts';
+import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
+import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { type HostView, isGood } from './host-view.ts';
 
 /** A host for -o json. */
 export function hostData(host: HostView): Record<string, unknown> {
-  const { name, address, source, phase, step, note, progress, problem, attempts, hostKey, timeline, conditions } = host;
+  const {
+    name,
+    address,
+    source,
+    phase,
+    step,
+    activity,
+    note,
+    progress,
+    problem,
+    attempts,
+    hostKey,
+    timeline,
+    conditions,
+  } = host;
   return {
     name,
     address,
@@ -12,6 +27,7 @@ export function hostData(host: HostView): Record<string, unknown> {
     phase,
     isGood: isGood(host),
     step,
+    activity,
     note,
     progress,
     problem,
@@ -38,4 +54,11 @@ function nodeData({ name, ready, unschedulable, annotations }: NodeView): Record
 
 function timeText(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+/** The object that describes the host, as `kubectl get -o name` prints it. */
+export function objectName({ instance, source }: HostView): string {
+  if (instance !== undefined) return `windowsinstance.${windowsInstanceGroup}/${instance.metadata.name}`;
+  if (source.kind === 'Machine') return `machine.machine.openshift.io/${source.name}`;
+  return source.kind === 'Node' ? `node/${source.name}` : `configmap/${configMapName.instances}`;
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { machineLabel } from '#contract/names.ts';
 import type { Machine } from '#kube/resources-openshift.ts';
 import { instanceOf, viewOf } from '../../../../test/kit/status-views.ts';
-import { hostViews } from './host-view.ts';
+import { hostViews } from './cluster-hosts.ts';
 
 const user = 'username=Administrator';
 const machineOf = (name: string, phase?: string, over: Partial<Machine['metadata']> = {}): Machine => ({
@@ -69,7 +69,7 @@ test('a second entry of the same host is listed beside the instance of the first
   const view = viewOf({ instances, entries: { WIN1: user, win1: user } });
   expect(short(view)).toEqual([
     ['win1', 'Pending', 'busy', undefined],
-    ['win1', 'Rejected', 'bad', 'INSTANCE_DUPLICATE'],
+    ['win1', 'Duplicate', 'bad', 'INSTANCE_DUPLICATE'],
   ]);
 });
 
@@ -87,7 +87,7 @@ const machines: [phase: string | undefined, want: string, tone: string, code: st
   ['Provisioning', 'Provisioning', 'busy', undefined],
   ['Provisioned', 'Provisioned', 'busy', undefined],
   ['Failed', 'Failed', 'bad', 'MachineFailed'],
-  ['Running', 'Running', 'bad', 'MachineWithoutNode'],
+  ['Running', 'Running', 'bad', 'MachineWithoutInstance'],
 ];
 for (const [phase, want, tone, code] of machines) {
   test(`a Machine in phase ${phase ?? '(none)'} without an instance is ${want}`, () => {

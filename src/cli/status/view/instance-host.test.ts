@@ -11,11 +11,12 @@ import {
   type StateName,
   step,
   statuses,
+  viewOf,
 } from '../../../../test/kit/status-views.ts';
 import { isGood, configureMs } from './host-view.ts';
 import { hostOfInstance } from './instance-host.ts';
 
-const nothing = { nodes: [], hostKeys: {} };
+const nothing = viewOf();
 
 const phases: [state: StateName, phase: string, tone: string][] = [
   ['fresh', 'Pending', 'busy'],
@@ -26,14 +27,15 @@ const phases: [state: StateName, phase: string, tone: string][] = [
   ['booting', 'Waiting', 'busy'],
   ['ready', 'Ready', 'good'],
   ['nodeNotReady', 'NodeNotReady', 'bad'],
-  ['refused', 'Rejected', 'bad'],
-  ['paused', 'Paused', 'paused'],
+  ['refused', 'Duplicate', 'bad'],
+  ['slow', 'Slow', 'slow'],
+  ['paused', 'Paused', 'idle'],
 ];
 for (const [state, phase, tone] of phases) {
   test(`a host in state ${state} has phase ${phase}`, () => {
     const host = hostIn(state);
     expect([host.phase, host.tone]).toEqual([phase, tone]);
-    expect(isGood(host)).toBe(tone === 'good' || tone === 'paused');
+    expect(isGood(host)).toBe(tone === 'good' || tone === 'idle');
   });
 }
 
@@ -59,6 +61,7 @@ const problems: [state: StateName, code: string | undefined, remedy: string | un
   ['booting', 'HOST_UNREACHABLE', failure.remedy],
   ['refused', 'INSTANCE_DUPLICATE', ''],
   ['nodeNotReady', 'NodeNotReady', 'Run `kubectl describe node win-1`'],
+  ['slow', 'SlowStep', 'Check the kubelet.'],
 ];
 for (const [state, code, remedy] of problems) {
   test(`the problem of a host that is ${state} is ${code ?? 'none'}`, () => {
@@ -146,7 +149,7 @@ const notes: [string, Parameters<typeof nodeOf>[1], string | undefined][] = [
 for (const [name, over, want] of notes) {
   test(`has a note about a Ready host ${name}`, () => {
     const instance = instanceOf('10.0.0.1', structuredClone(statuses.ready));
-    expect(hostOfInstance(instance, { nodes: [nodeOf('win-1', over)], hostKeys: {} }).note).toBe(want);
+    expect(hostOfInstance(instance, viewOf({ nodes: [nodeOf('win-1', over)] })).note).toBe(want);
   });
 }
 
@@ -158,7 +161,7 @@ test('has a note about a Node of another version', () => {
 
 test('finds the Node by the name in the record, never by address', () => {
   const [own, other] = [nodeOf('win-1'), nodeOf('other', { addresses: [{ type: 'InternalIP', address: '10.0.0.9' }] })];
-  const nodes = { nodes: [other, own], hostKeys: {} };
+  const nodes = viewOf({ nodes: [other, own] });
   expect(hostOfInstance(instanceOf('x', { node: 'win-1' }), nodes).node).toBe(own);
   const host = { name: 'win-1', addresses: ['10.0.0.9'] };
   expect(hostOfInstance(instanceOf('x', { node: 'other', host }), nodes).node).toBe(own);

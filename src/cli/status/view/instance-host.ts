@@ -2,39 +2,56 @@ import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resou
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import {
+  type InstanceActivity,
   instanceCondition,
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
-import type { ClusterView, HostProblem, HostView } from './host-view.ts';
+import { shortDuration } from '#base/short-duration.ts';
+import { type ClusterView, duplicatePhase, type HostProblem, type HostView } from './host-view.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
 
-export function hostOfInstance(
-  instance: WindowsInstance,
-  { nodes, hostKeys }: Pick<ClusterView, 'nodes' | 'hostKeys'>,
-): HostView {
+type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread'>;
+
+export function hostOfInstance(instance: WindowsInstance, { nodes, hostKeys, unread }: InstanceFacts): HostView {
   const { status = {} } = instance;
   const { timeline = [], conditions = [] } = status;
   const name = boundNode(instance);
   const node = nodes.find(each => each.name === name);
+  const isNodeGone = status.phase === 'Ready' && node === undefined && !unread.has('nodes');
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
-  const problem = problemOf(instance, failing);
+  const problem = isNodeGone ? undefined : problemOf(instance, failing);
+  const at = isNodeGone ? ({ phase: 'NodeDeleted', tone: 'busy' } as const) : phaseOf(instance, problem);
   return {
     ...namesOf(instance, node),
-    ...phaseOf(instance, problem),
+    ...at,
     ...(status.phase === 'Ready' ? readyActivity(node, conditions) : configuringActivity(status)),
-    ...timesOf(status),
+    ...(isNodeGone && { note: `Node ${name} does not exist; the operator configures the host again` }),
+    ...(timedPhases.has(at.phase) ? timesOf(status) : noTimes),
     problem,
     attempts: failing?.attempts ?? 0,
     hostKey: pinnedKeyOf(instance, node, hostKeys),
     node,
-    nodeName: node?.name ?? status.node,
+    nodeName: node?.name ?? (unread.has('nodes') ? status.node : undefined),
     instance,
     timeline,
     conditions,
   };
 }
+
+/** In other phases the times are those of an earlier journey. */
+const timedPhases: ReadonlySet<string> = new Set([
+  'Configuring',
+  'Reconnecting',
+  'Slow',
+  'Retrying',
+  'Failed',
+  'Waiting',
+  'Ready',
+  'NodeNotReady',
+]);
+const noTimes = { startedMs: undefined, endedMs: undefined, nextAttemptMs: undefined };
 
 function namesOf(
   { metadata, spec, status }: WindowsInstance,
@@ -44,20 +61,21 @@ function namesOf(
   const { address, source } = spec;
   return {
     name,
-    aliases: [address, status?.ipv4, source?.name, status?.node, node?.name].filter(isText),
+    aliases: [address, status?.ipv4, source?.name, status?.node, status?.host?.name, node?.name].filter(isText),
     address,
     source: { kind: source?.kind ?? 'Direct', name: source?.name ?? name },
   };
 }
 
-type Activity = Pick<HostView, 'step' | 'note' | 'progress'>;
+type Activity = Pick<HostView, 'step' | 'note' | 'progress' | 'activity'>;
 
-function configuringActivity({ step, progress, conditions = [] }: WindowsInstanceStatus): Activity {
-  return { step, progress, note: waitNote(step, conditions) };
+function configuringActivity({ step, progress, activity, phase }: WindowsInstanceStatus): Activity {
+  const note = phase === 'Paused' ? 'spec.paused is true' : undefined;
+  return { step, progress, activity, note };
 }
 
 function readyActivity(node: NodeView | undefined, conditions: readonly Condition[]): Activity {
-  return { step: undefined, progress: undefined, note: readyNote(node, conditions) };
+  return { step: undefined, progress: undefined, activity: undefined, note: readyNote(node, conditions) };
 }
 
 function timesOf({
@@ -65,7 +83,7 @@ function timesOf({
   nextAttempt,
   timeline = [],
 }: WindowsInstanceStatus): Pick<HostView, 'startedMs' | 'endedMs' | 'nextAttemptMs'> {
-  const started = timesIn(timeline.map(step => step.started));
+  const started = timesIn(timeline.map(step => step.firstStarted ?? step.started));
   const finished = timesIn(timeline.map(step => step.finished));
   return {
     startedMs: started.length === 0 ? undefined : Math.min(...started),
@@ -93,14 +111,17 @@ function phaseOf(instance: WindowsInstance, problem: HostProblem | undefined): P
   if (metadata.deletionTimestamp !== undefined) return { phase: 'Removing', tone: 'busy' };
   const tone = problem === undefined ? 'good' : 'bad';
   if (status.phase === 'Ready') return { phase: problem?.code === notReady ? notReady : 'Ready', tone };
-  if (status.phase === 'Paused') return { phase: 'Paused', tone: 'paused' };
-  if (accepted?.status === 'False') return { phase: 'Rejected', tone: 'bad' };
+  if (status.phase === 'Paused') return { phase: 'Paused', tone: 'idle' };
+  if (accepted?.status === 'False') {
+    return { phase: accepted.reason === 'INSTANCE_DUPLICATE' ? duplicatePhase : 'Rejected', tone: 'bad' };
+  }
+  if (problem?.code === slowStep) return { phase: 'Slow', tone: 'slow' };
   if (problem === undefined) return { phase: status.phase ?? 'Pending', tone: 'busy' };
   if (mayNeedTime(instance)) return { phase: 'Waiting', tone: 'busy' };
   return { phase: status.phase === 'Configuring' ? 'Retrying' : 'Failed', tone: 'bad' };
 }
 
-const notReady = 'NodeNotReady';
+const [notReady, slowStep] = ['NodeNotReady', 'SlowStep'];
 /** Reasons in other forms are not failures. */
 const errorCode = /^[A-Z][A-Z0-9_]+$/;
 
@@ -117,23 +138,27 @@ function problemOf({ status = {} }: WindowsInstance, failing: TimelineStep | und
   // The timeline is written before the condition, which decides whether it is a failure or only needs time.
   const configured = findCondition(conditions, instanceCondition.configured);
   if (configured === undefined || configured.status === 'True' || !errorCode.test(configured.reason ?? '')) {
-    return undefined;
+    return slowProblem(status);
   }
   return failing?.lastError ?? conditionProblem(configured);
+}
+
+/** The operator gives a remedy when the step has taken more than twice the usual time. */
+function slowProblem({ step = '', activity }: WindowsInstanceStatus): HostProblem | undefined {
+  if (activity?.remedy === undefined) return undefined;
+  const { waitsFor = step, since, remedy } = activity;
+  return { code: slowStep, message: `${waitsFor}, since ${since.slice(11, 19)} UTC (${timesText(activity)})`, remedy };
+}
+
+/** `usually 30 s, limit 10 min`. */
+export function timesText({ usualSeconds, limitSeconds }: InstanceActivity): string {
+  const limit = `limit ${shortDuration(limitSeconds * 1000)}`;
+  return usualSeconds === undefined ? limit : `usually ${shortDuration(usualSeconds * 1000)}, ${limit}`;
 }
 
 /** The message of a condition contains the remedy. */
 function conditionProblem({ reason = '', message = '' }: Condition): HostProblem {
   return { code: reason, message, remedy: '' };
-}
-
-/** The message of the condition Ready is `step: what it waits for`. */
-function waitNote(step: string | undefined, conditions: readonly Condition[]): string | undefined {
-  const { reason, message = '' } = findCondition(conditions, instanceCondition.ready) ?? {};
-  const prefix = `${step}: `;
-  return reason === 'Configuring' && step !== undefined && message.startsWith(prefix)
-    ? message.slice(prefix.length)
-    : undefined;
 }
 
 function readyNote(node: NodeView | undefined, conditions: readonly Condition[]): string | undefined {

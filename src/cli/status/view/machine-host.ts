@@ -1,0 +1,64 @@
+import { machineLabel, namespaceName } from '#contract/names.ts';
+import type { Machine } from '#kube/resources-openshift.ts';
+import { type ClusterView, emptyHost, type HostProblem, type HostView } from './host-view.ts';
+
+/** Machines without an instance, usually because they are still being created. */
+export function hostsOfMachines(view: ClusterView): HostView[] {
+  return view.machines.flatMap(machine => hostOfMachine(machine, view));
+}
+
+function hostOfMachine(machine: Machine, view: ClusterView): HostView[] {
+  const { name = '', labels = {}, deletionTimestamp } = machine.metadata;
+  const hasInstance = view.instances.some(({ spec: { source } }) => source?.kind === 'Machine' && source.name === name);
+  if (hasInstance || labels[machineLabel.ignore] === 'true') return [];
+  const { phase = 'Pending', addresses = [], nodeRef } = machine.status ?? {};
+  const node = view.nodes.find(each => each.name === nodeRef?.name);
+  const base = {
+    ...emptyHost,
+    name,
+    address: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
+    source: { kind: 'Machine', name } as const,
+    node,
+    nodeName: node?.name ?? (view.unread.has('nodes') ? nodeRef?.name : undefined),
+    aliases: nodeRef?.name === undefined ? [] : [nodeRef.name],
+  };
+  if (deletionTimestamp !== undefined) return [{ ...base, phase: 'Deleting', tone: 'busy' }];
+  if (phase === 'Failed') return [{ ...base, phase, tone: 'bad', problem: failedMachine(name) }];
+  if (phase === 'Running') return [{ ...base, phase, tone: 'bad', problem: unmanagedMachine(machine, view) }];
+  return [{ ...base, phase, tone: 'busy', note: 'waiting for the cloud provider' }];
+}
+
+function failedMachine(name: string): HostProblem {
+  return {
+    code: 'MachineFailed',
+    message: `Machine ${name} has failed`,
+    remedy: `Run \`oc describe machine ${name} -n ${namespaceName.machineApi}\`.`,
+  };
+}
+
+/** Advises to delete a Machine only if everything that could speak against it was read. */
+function unmanagedMachine({ metadata, status }: Machine, view: ClusterView): HostProblem {
+  const { name = '' } = metadata;
+  const nodeName = status?.nodeRef?.name;
+  const problem = (message: string, remedy: string) => ({ code: 'MachineWithoutInstance', message, remedy });
+  if (!view.isOperatorRunning) {
+    const message = `Machine ${name} is Running and has no WindowsInstance, and no operator is running`;
+    return problem(message, `Start the operator in namespace ${view.namespace}.`);
+  }
+  if (view.unread.has('nodes')) {
+    const message = `Machine ${name} is Running and has no WindowsInstance; whether its Node exists is not known`;
+    return problem(message, 'Request permission to list Nodes and run the command again.');
+  }
+  if (nodeName === undefined || view.nodes.some(node => node.name === nodeName)) {
+    const message = `Machine ${name} is Running, but the operator has not created its WindowsInstance`;
+    return problem(
+      message,
+      `Run \`kubectl get events -n ${namespaceName.machineApi}\` and check the log of the operator.`,
+    );
+  }
+  return {
+    code: 'MachineWithoutNode',
+    message: `Machine ${name} is Running, but its Node ${nodeName} is gone; the operator does not manage it`,
+    remedy: `Run \`oc delete machine ${name} -n ${namespaceName.machineApi}\`; the MachineSet replaces it.`,
+  };
+}
