@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
+import { asciiText, needsAscii } from '#cli/ascii-text.ts';
 import { main, type Program } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
 import type { LiveTerminal } from '#cli/terminal.ts';
@@ -10,8 +11,14 @@ import { sourceVersion } from '#cli/version.ts';
 const builtVersion = process.env['WMCO_VERSION'];
 const version = () => builtVersion ?? sourceVersion();
 const runtime = `${process.version} ${process.platform}/${process.arch}`;
-const out = (line: string) => void process.stdout.write(line);
-const err = (line: string) => void process.stderr.write(line);
+const inLocale = needsAscii(process.env) ? asciiText : (text: string) => text;
+const out = (text: string, is?: 'message' | 'data') => void process.stdout.write(is === 'data' ? text : inLocale(text));
+const err = (text: string) => void process.stderr.write(inLocale(text));
+// The log of the operator is data.
+const rawStreams = {
+  out: (text: string) => void process.stdout.write(text),
+  err: (text: string) => void process.stderr.write(text),
+};
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -31,7 +38,7 @@ const operator: Program = {
       import('#operator/memory.ts'),
     ]);
     limitMemory();
-    const deps = { environment: process.env, version: version(), runtime, out, err, signal: stopSignal() };
+    const deps = { environment: process.env, version: version(), runtime, ...rawStreams, signal: stopSignal() };
     // Exits at once: pending work must not outlive the lease.
     process.exit(await operatorProgram(words, deps));
   },

@@ -9,14 +9,15 @@ import {
 } from '#base/command-line.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
-import { versionLine } from '#contract/version.ts';
 import { checks } from './check/all.ts';
 import { type Command, type Options, optionFlags } from './command.ts';
 import { readInput } from './input.ts';
-import { errorText, parseOutputForm, printOutput } from './output.ts';
+import { errorText, outputForms, parseOutputForm, printOutput } from './output.ts';
+import { redactionNote } from './redaction-note.ts';
 import { renders } from './render/all.ts';
-import { oneLine, printable, safe } from './safe-text.ts';
+import { printable, safe } from './safe-text.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
+import { versionCommand, versionCommandLine } from './version-command.ts';
 
 /** A command that parses its own arguments; it is passed in, because `cli` must not import what it needs. */
 export interface Program {
@@ -78,11 +79,8 @@ async function runOne(
 }
 
 function versionProgram(terminal: Terminal): Program {
-  const run = async (): Promise<ExitCode> => {
-    terminal.out(safe`${oneLine(versionLine('wmco', terminal.version(), terminal.runtime))}\n`);
-    return 0;
-  };
-  return { name: 'version', summary: 'print the version', run };
+  const { summary } = versionCommandLine;
+  return { name: 'version', summary, run: words => versionCommand(words, terminal) };
 }
 
 function groupProgram({ name, summary, commands }: Group, terminal: Terminal): Program {
@@ -107,7 +105,13 @@ const inputFlag: Flag = {
   isList: true,
   help: 'files or folders of objects, or - for standard input',
 };
-const outputFlag: Flag = { value: 'format', short: 'o', default: 'text', help: 'text, json, yaml or dir=PATH' };
+const outputFlag: Flag = {
+  value: 'format',
+  short: 'o',
+  default: 'text',
+  values: outputForms,
+  help: 'text, json, yaml or dir=PATH',
+};
 
 function lineOf(name: string, { summary, reads, options, example }: Command): CommandLine {
   const own = options.map(option => [flagName(option), optionFlags[option]] as const);
@@ -125,18 +129,22 @@ function flagName(option: string): string {
   return option.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
 }
 
-function optionsOf({ options }: Command, { given }: ParsedLine): Options {
+function optionsOf({ options }: Command, { given }: ParsedLine, version: () => string): Options {
   const entries = options.map(option => {
     const { value, isList }: Flag = optionFlags[option];
     const values = given.get(flagName(option));
     return [option, isList ? values && [...values] : value === undefined ? values?.at(-1) === 'true' : values?.at(-1)];
   });
-  return Object.fromEntries(entries) as Options;
+  const known = Object.fromEntries(entries) as Options;
+  // Reading the version starts git when run from source.
+  return options.includes('operatorVersion')
+    ? { ...known, operatorVersion: known['operatorVersion'] ?? version() }
+    : known;
 }
 
 async function runCommand(command: Command, parsed: ParsedLine, terminal: Terminal): Promise<ExitCode> {
   const form = parseOutputForm(parsed.values['output'] ?? '');
-  const options = optionsOf(command, parsed);
+  const options = optionsOf(command, parsed, terminal.version);
   const names = parsed.given.get('filename') ?? [];
   if (command.reads !== '' && names.length === 0 && command.needsNoInput?.(options) !== true) {
     throw new AppError('USAGE', 'missing -f', {
@@ -147,7 +155,9 @@ async function runCommand(command: Command, parsed: ParsedLine, terminal: Termin
   // Printed first: they are often the reason why the command fails.
   for (const problem of input.problems) terminal.err(safe`${errorText(problem)}\n`);
   const { output, findings } = await command.run(input, options);
-  await printOutput(command.name, output, form, terminal);
+  const content = await printOutput(command.name, output, form, terminal);
+  const note = redactionNote(content, command, options);
+  if (note !== undefined) terminal.err(safe`${note}\n`);
   for (const finding of findings) terminal.err(safe`${errorText(finding)}\n`);
   return input.problems.length + findings.length === 0 ? 0 : 1;
 }

@@ -43,7 +43,7 @@ export function showView(
   const hosts = selectHosts(view, options.host);
   if (options.form === 'json') {
     const data = { hosts: hosts.map(hostData), notes: view.notes };
-    terminal.out(jsonText(data));
+    terminal.out(jsonText(data), 'data');
   } else {
     const lines = options.host === undefined ? overview(hosts, terminal) : pages(hosts, terminal);
     for (const line of [...lines, ...noteLines(view)]) terminal.out(safe`${line}\n`);

@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { trimEndOf } from '#base/trim-end.ts';
-import { type Kubeconfig, type KubeconfigCluster, type KubeconfigUser, parseKubeconfig, resolveContext } from './kubeconfig.ts';
+import {
+  type Kubeconfig,
+  type KubeconfigCluster,
+  type KubeconfigUser,
+  parseKubeconfig,
+  resolveContext,
+} from './kubeconfig.ts';
 import type { Connection, Identity } from '../transport/connection.ts';
 import { pluginIdentity } from './exec-plugin.ts';
 import { certificateIdentity, combinedIdentity, passwordIdentity, tokenIdentity } from './identity.ts';
