@@ -2,8 +2,9 @@
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
 import { asciiText, needsAscii } from '#cli/ascii-text.ts';
-import { main, type Program } from '#cli/main.ts';
+import { main } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
+import type { Program } from '#cli/program.ts';
 import type { LiveTerminal } from '#cli/terminal.ts';
 import { sourceVersion } from '#cli/version.ts';
 
@@ -32,6 +33,7 @@ for (const stream of [process.stdout, process.stderr]) {
 const operator: Program = {
   name: 'operator',
   summary: 'run the operator; see `wmco operator --help`',
+  line: async () => (await import('#operator/flags.ts')).operatorLine,
   run: async words => {
     const [{ operatorProgram }, { limitMemory }] = await Promise.all([
       import('#operator/program.ts'),
@@ -47,18 +49,32 @@ const operator: Program = {
 const status: Program = {
   name: 'status',
   summary: 'show the Windows hosts of a cluster; see `wmco status --help`',
+  line: async () => (await import('#cli/status/options.ts')).statusLine,
   run: async words => (await import('#cli/status/program.ts')).statusProgram(words, liveTerminal()),
 };
 
 const sandbox: Program = {
   name: 'sandbox',
   summary: 'run a cluster with simulated hosts; see `wmco sandbox --help`',
+  line: async () => (await import('#cli/sandbox/options.ts')).sandboxLine,
   run: async words => {
     const [{ sandboxProgram }, { sandboxFactory }] = await Promise.all([
       import('#cli/sandbox/program.ts'),
       import('./sandbox-factory.ts'),
     ]);
     return sandboxProgram(words, liveTerminal(), sandboxFactory);
+  },
+};
+
+const complete: Program = {
+  name: '__complete',
+  summary: 'print candidates for completion scripts',
+  isHidden: true,
+  run: async words => {
+    const { completeProgram } = await import('#cli/completion/candidates.ts');
+    const faultNames = async () => Object.keys((await import('#sandbox/machines/faults.ts')).faults);
+    // Exits at once: a slow cluster or login program must not block the shell.
+    process.exit(await completeProgram(words, liveTerminal(), faultNames));
   },
 };
 
@@ -90,7 +106,7 @@ function liveTerminal(): LiveTerminal {
 
 try {
   const terminal = { out, err, stdin: () => text(process.stdin), version, runtime };
-  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, sandbox]);
+  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, sandbox, complete]);
 } catch (error) {
   err(`${errorText(internalError(error))}\n`);
   process.exitCode = 1;

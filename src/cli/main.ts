@@ -10,21 +10,16 @@ import {
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { checks } from './check/all.ts';
+import { completionPrograms, completionSummary } from './completion/program.ts';
 import { type Command, type Options, optionFlags } from './command.ts';
 import { readInput } from './input.ts';
 import { errorText, outputForms, parseOutputForm, printOutput } from './output.ts';
+import type { Program } from './program.ts';
 import { redactionNote } from './redaction-note.ts';
 import { renders } from './render/all.ts';
 import { printable, safe } from './safe-text.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
 import { versionCommand, versionCommandLine } from './version-command.ts';
-
-/** A command that parses its own arguments; it is passed in, because `cli` must not import what it needs. */
-export interface Program {
-  name: string;
-  summary: string;
-  run: (words: readonly string[]) => Promise<ExitCode>;
-}
 
 /** Runs one command line and returns the exit code: 0 success, 1 problems found, 2 usage error. */
 export async function main(
@@ -32,7 +27,24 @@ export async function main(
   terminal: Terminal,
   programs: readonly Program[] = [],
 ): Promise<ExitCode> {
-  const all = [...groups.map(group => groupProgram(group, terminal)), ...programs, versionProgram(terminal)];
+  const all: Program[] = [
+    ...groups.map(({ name, summary, commands }) =>
+      groupProgram(
+        name,
+        summary,
+        terminal,
+        commands.map(command => commandProgram(name, command, terminal)),
+      ),
+    ),
+    ...programs,
+    groupProgram(
+      'completion',
+      completionSummary,
+      terminal,
+      completionPrograms(() => all, terminal),
+    ),
+    versionProgram(terminal),
+  ];
   try {
     return await runOne({ name: 'wmco', summary: about, programs: all }, words, terminal);
   } catch (error) {
@@ -71,7 +83,8 @@ async function runOne(
 ): Promise<ExitCode> {
   const picked = pickCommand(name, programs, words);
   if (picked !== undefined) return picked[0].run(picked[1]);
-  const help = printable(programHelp(name, summary, programs));
+  const visible = programs.filter(({ isHidden }) => !isHidden);
+  const help = printable(programHelp(name, summary, visible));
   // Help that was not requested is a usage error.
   const isRequested = words.length > 0;
   (isRequested ? terminal.out : terminal.err)(help);
@@ -80,23 +93,23 @@ async function runOne(
 
 function versionProgram(terminal: Terminal): Program {
   const { summary } = versionCommandLine;
-  return { name: 'version', summary, run: words => versionCommand(words, terminal) };
+  return { name: 'version', summary, line: () => versionCommandLine, run: words => versionCommand(words, terminal) };
 }
 
-function groupProgram({ name, summary, commands }: Group, terminal: Terminal): Program {
-  const programs = commands.map(command => commandProgram(`wmco ${name} ${command.name}`, command, terminal));
-  return { name, summary, run: words => runOne({ name: `wmco ${name}`, summary, programs }, words, terminal) };
+function groupProgram(name: string, summary: string, terminal: Terminal, programs: readonly Program[]): Program {
+  const run = (words: readonly string[]) => runOne({ name: `wmco ${name}`, summary, programs }, words, terminal);
+  return { name, summary, programs, run };
 }
 
-function commandProgram(name: string, command: Command, terminal: Terminal): Program {
-  const line = lineOf(name, command);
+function commandProgram(group: string, command: Command, terminal: Terminal): Program {
+  const line = lineOf(`wmco ${group} ${command.name}`, command);
   const run = async (words: readonly string[]): Promise<ExitCode> => {
     const parsed = parseCommandLine(line, words);
     if (parsed !== undefined) return runCommand(command, parsed, terminal);
     terminal.out(printable(commandHelp(line)));
     return 0;
   };
-  return { name: command.name, summary: command.summary, run };
+  return { name: command.name, summary: command.summary, line: () => line, run };
 }
 
 const inputFlag: Flag = {

@@ -14,7 +14,7 @@ export interface StatusOptions {
 
 const flags = {
   watch: { short: 'w', help: 'follow changes until Ctrl-C' },
-  output: { short: 'o', value: 'format', default: 'text', help: 'text or json', expected: formExpected },
+  output: { short: 'o', value: 'format', default: 'text', help: 'text or json', values: ['text', 'json'] },
   kubeconfig: {
     value: 'file',
     help: 'kubeconfig of the cluster; defaults to KUBECONFIG, ~/.kube/config, or the service account of the pod',
@@ -59,8 +59,4 @@ export function readStatusOptions(
     context: values.context || undefined,
     namespace: values.namespace || environment['WATCH_NAMESPACE'] || defaultNamespace,
   };
-}
-
-function formExpected(text: string): string | undefined {
-  return text === 'text' || text === 'json' ? undefined : 'text or json';
 }
