@@ -206,7 +206,7 @@ for (const [value, remedy] of choices) {
       parseCommandLine({ name: 'tool act', summary: '', flags: { format } }, ['--format', value]),
     );
     if (remedy === undefined) expect(error).toBeUndefined();
-    else expect(error?.message).toBe(`--format is "${value}", not one of json, dir=`);
+    else expect(error?.message).toBe(`--format is "${value}", not json or dir=`);
     if (remedy !== undefined) expect(error?.remedy).toMatch(remedy);
   });
 }

@@ -181,7 +181,8 @@ function check(line: CommandLine, name: string, flag: Flag, value: string): void
   const expected = isSwitch && !['true', 'false'].includes(value) ? 'true or false' : flag.expected?.(value);
   if (expected !== undefined) throw usage(line, `--${name} is ${shown(value)}, not ${expected}`);
   if (flag.values === undefined || flag.values.some(known => isAllowed(value, known))) return;
-  const message = `--${name} is ${shown(value)}, not one of ${flag.values.join(', ')}`;
+  const listed = `${flag.values.slice(0, -1).join(', ')} or ${flag.values.at(-1)}`;
+  const message = `--${name} is ${shown(value)}, not ${listed}`;
   throw usage(line, message, closestWord(value, flag.values));
 }
 

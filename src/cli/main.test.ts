@@ -100,14 +100,14 @@ const wrongUses: [string, string[], RegExp][] = [
   ['an unknown thing to render', ['render', 'pizza'], /unknown command "pizza"/],
   ['an unknown flag', ['render', 'crd', '--color'], /unknown flag "--color"/],
   ['no input', ['render', 'services'], /missing -f/],
-  ['an unknown output form', ['render', 'crd', '-o', 'xml'], /--output is "xml", not one of text, json, yaml, dir=/],
-  ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /--output is "dir=", not one of/],
-  ['an output form of version', ['version', '-o', 'dir=x'], /--output is "dir=x", not one of text, json, yaml/],
+  ['an unknown output form', ['render', 'crd', '-o', 'xml'], /--output is "xml", not text, json, yaml or dir=/],
+  ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /--output is "dir=", not text/],
+  ['an output form of version', ['version', '-o', 'dir=x'], /--output is "dir=x", not text, json or yaml/],
   ['a word after version', ['version', 'x'], /unexpected argument "x"/],
   [
     'an unknown platform',
     ['render', 'user-data', '--platform', 'Foo'],
-    /--platform is "Foo", not one of AWS, Azure, GCP, VSphere, Nutanix, None, /,
+    /--platform is "Foo", not AWS, Azure, GCP, VSphere, Nutanix, None, /,
   ],
   ['a variable without a value', ['check', 'cluster', '-f', '-', '--env', 'HTTP_PROXY'], /--env: word 1/],
 ];

@@ -1,13 +1,12 @@
 import type { CompletedCommand } from './tree.ts';
 import { shellQuote } from './shell-quote.ts';
-import { spellings, valueCases } from './value-table.ts';
+import { argumentFunction, caseFunction, spellings, valueFunction } from './case-functions.ts';
 
 export function zshScript(commands: readonly CompletedCommand[]): string {
   const described = (items: readonly (readonly [name: string, help: string])[]) =>
     items.map(([name, help]) => shellQuote(`${name.replaceAll(':', String.raw`\:`)}:${help}`)).join(' ');
   const cases = (items: (command: CompletedCommand) => readonly (readonly [string, string])[]) =>
     commands.map(command => `    ${shellQuote(command.path)}) reply=(${described(items(command))}) ;;`);
-  const hostCommands = commands.filter(({ argument }) => argument?.is === 'hosts').map(({ path }) => shellQuote(path));
   const flagItems = ({ flags }: CompletedCommand) =>
     flags.flatMap(flag => spellings(flag).map(spelling => [spelling, flag.help] as const));
   return [
@@ -20,18 +19,13 @@ export function zshScript(commands: readonly CompletedCommand[]): string {
       cases(command => command.commands.map(each => [each.name, each.summary])),
     ),
     ...caseFunction('_wmco_flags', '$1', cases(flagItems)),
-    '# How the value of a flag is completed.',
-    ...caseFunction('_wmco_value', '"$1 $2"', valueCases(commands)),
-    ...caseFunction('_wmco_argument', '$1', [`    ${hostCommands.join(' | ')}) echo hosts ;;`]),
+    ...valueFunction(commands),
+    ...argumentFunction(commands),
     functions,
   ].join('\n');
 }
 
-function caseFunction(name: string, subject: string, cases: readonly string[]): string[] {
-  return [`${name}() {`, `  case ${subject} in`, ...cases, '  esac', '}', ''];
-}
-
-const functions = String.raw`_wmco_reply() {
+const functions = `_wmco_reply() {
   local candidate
   while IFS= read -r candidate; do
     case $candidate in
@@ -53,17 +47,17 @@ _wmco() {
     elif [[ -z $flag && $word != help ]]; then
       reply=()
       _wmco_commands "$subcommand"
-      for item in "${'$'}{reply[@]}"; do
-        [[ ${'$'}{item%%:*} == "$word" ]] || continue
-        subcommand="${'$'}{subcommand:+$subcommand }$word"
+      for item in "\${reply[@]}"; do
+        [[ \${item%%:*} == "$word" ]] || continue
+        subcommand="\${subcommand:+$subcommand }$word"
         break
       done
     fi
   done
   reply=()
   if [[ $value == -*=* ]]; then
-    kind=$(_wmco_value "$subcommand" "${'$'}{value%%=*}")
-    value=${'$'}{value#*=}
+    kind=$(_wmco_value "$subcommand" "\${value%%=*}")
+    value=\${value#*=}
     compset -P '*='
   elif [[ $value == -* ]]; then
     _wmco_flags "$subcommand"
@@ -75,21 +69,21 @@ _wmco() {
   fi
   if [[ -z $kind ]]; then
     _wmco_commands "$subcommand"
-    if ((${'$'}{#reply[@]} > 0)); then
+    if ((\${#reply[@]} > 0)); then
       _describe command reply
       return
     fi
     kind=$(_wmco_argument "$subcommand")
   fi
   # Such as dir=PATH.
-  if [[ $value == *=* && " $kind " == *" ${'$'}{value%%=*}= "* ]]; then
+  if [[ $value == *=* && " $kind " == *" \${value%%=*}= "* ]]; then
     compset -P '*='
     kind=folders
   fi
   case $kind in
-    words*) _wmco_reply < <(tr ' ' '\n' <<<"${'$'}{kind#words }") ;;
+    words*) _wmco_reply < <(tr ' ' '\\n' <<<"\${kind#words }") ;;
     faults) _wmco_reply < <("$words[1]" __complete faults "$value" 2>/dev/null) ;;
-    hosts) _wmco_reply < <("$words[1]" __complete hosts "${'$'}{(@)words[3,CURRENT-1]}" 2>/dev/null) ;;
+    hosts) _wmco_reply < <("$words[1]" __complete hosts "\${(@)words[3,CURRENT-1]}" 2>/dev/null) ;;
     files*) _files ;;
     folders) _files -/ ;;
   esac
