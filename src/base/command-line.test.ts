@@ -77,15 +77,18 @@ for (const [text, flag, want] of given) {
     expect(parse(text)?.given.get(flag)).toEqual(want));
 }
 
-const rejected: [line: string, message: string][] = [
+const rejected: [line: string, message: string, meant?: string][] = [
   ['--bogus', 'unknown flag "--bogus"'],
   ['--bogus=1', 'unknown flag "--bogus"'],
   ['-x', 'unknown flag "-x"'],
-  ['--f x', 'unknown flag "--f"'],
+  ['--f x', 'unknown flag "--f"', '--file'],
+  ['-n x', 'unknown flag "-n"', '--name'],
+  ['--nmae x', 'unknown flag "--nmae"', '--name'],
+  ['--hepl', 'unknown flag "--hepl"', '--help'],
   ['--=1', 'unknown flag "--"'],
-  ['---name x', 'unknown flag "---name"'],
+  ['---name x', 'unknown flag "---name"', '--name'],
   ['--constructor x', 'unknown flag "--constructor"'],
-  ['--Name x', 'unknown flag "--Name"'],
+  ['--Name x', 'unknown flag "--Name"', '--name'],
   ['--name', 'flag --name needs a value'],
   ['--name --debug', 'flag --name needs a value'],
   ['-f', 'flag --file needs a value'],
@@ -93,12 +96,12 @@ const rejected: [line: string, message: string][] = [
   ['--size x', '--size is "x", not a number'],
   ['a b', 'unexpected argument "b"'],
 ];
-for (const [text, message] of rejected) {
+for (const [text, message, meant] of rejected) {
   test(`rejects ${JSON.stringify(text)}`, () =>
     expect(errorOf(() => parse(text))).toMatchObject({
       code: 'USAGE',
       message,
-      remedy: 'Run `tool act --help` for usage.',
+      remedy: `${meant === undefined ? '' : `Did you mean \`${meant}\`? `}Run \`tool act --help\` for usage.`,
     }));
 }
 
@@ -137,6 +140,7 @@ const picks: [words: string[], want: [string, string[]] | undefined][] = [
   [['-h'], undefined],
   [['--help'], undefined],
   [['help'], undefined],
+  [['help', 'help'], undefined],
   [['one'], ['one', []]],
   [
     ['other', '--help'],
@@ -158,13 +162,54 @@ for (const [words, want] of picks) {
   });
 }
 
-test.each([
+test('--version is the command version, where there is one', () => {
+  const version = { name: 'version', summary: 'print the version' };
+  expect(pickCommand('tool', [...commands, version], ['--version', '-o', 'json'])).toEqual([version, ['-o', 'json']]);
+  expect(errorOf(() => pickCommand('tool', [...commands, version], ['-v']))?.remedy).toMatch(
+    /^Did you mean `--version`\?/,
+  );
+  expect(errorOf(() => pickCommand('tool', commands, ['--version']))?.message).toBe('unknown flag "--version"');
+});
+
+const unknownCommands: [word: string, message: string, meant?: string][] = [
   ['burn', 'unknown command "burn"'],
+  ['oen', 'unknown command "oen"', 'one'],
+  ['hlep', 'unknown command "hlep"', 'help'],
+  ['hidde', 'unknown command "hidde"'],
   ['--force', 'unknown flag "--force"'],
+  ['--hlep', 'unknown flag "--hlep"', '--help'],
   ['constructor', 'unknown command "constructor"'],
-])('rejects %j as a command', (word, message) =>
-  expect(errorOf(() => pickCommand('tool', commands, [word]))).toMatchObject({ code: 'USAGE', message }),
-);
+];
+for (const [word, message, meant] of unknownCommands) {
+  test(`rejects ${word} as a command`, () => {
+    const all = [...commands, { name: 'hidden', summary: '', isHidden: true as const }];
+    expect(errorOf(() => pickCommand('tool', all, [word]))).toMatchObject({
+      code: 'USAGE',
+      message,
+      remedy: `${meant === undefined ? '' : `Did you mean \`${meant}\`? `}Run \`tool --help\` for usage.`,
+    });
+  });
+}
+
+const choices: [value: string, remedy: RegExp | undefined][] = [
+  ['json', undefined],
+  ['dir=/tmp', undefined],
+  ['JSON', /^Did you mean `json`\?/],
+  ['jsn', /^Did you mean `json`\?/],
+  ['dir=', /Run `tool act --help`/],
+  ['xml', /^Run/],
+];
+for (const [value, remedy] of choices) {
+  test(`${remedy === undefined ? 'allows' : 'rejects'} ${value} where json and dir= are allowed`, () => {
+    const format = { value: 'format', help: '', values: ['json', 'dir='] };
+    const error = errorOf(() =>
+      parseCommandLine({ name: 'tool act', summary: '', flags: { format } }, ['--format', value]),
+    );
+    if (remedy === undefined) expect(error).toBeUndefined();
+    else expect(error?.message).toBe(`--format is "${value}", not json or dir=`);
+    if (remedy !== undefined) expect(error?.remedy).toMatch(remedy);
+  });
+}
 
 test('help of a program lists its commands', () => {
   const help = programHelp('tool', 'is a tool', commands, ['The end.']);

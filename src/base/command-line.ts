@@ -1,3 +1,4 @@
+import { closestWord } from './closest.ts';
 import { AppError, shown } from './errors.ts';
 
 /** One flag of a command; parser and help are generated from it. */
@@ -12,6 +13,8 @@ export interface Flag {
   isList?: true;
   /** Can be given without a value, which is '' then. */
   isValueOptional?: true;
+  /** The only allowed values; `dir=` allows any text after it. */
+  values?: readonly string[];
   /** Returns what was expected when the value is invalid. */
   expected?: (value: string) => string | undefined;
 }
@@ -83,16 +86,27 @@ function maxArguments({ argument }: CommandLine): number {
 }
 
 /** The command named by the first word, and the remaining words; undefined when help is requested. */
-export function pickCommand<C extends { name: string }>(
+export function pickCommand<C extends { name: string; isHidden?: true }>(
   program: string,
   commands: readonly C[],
   words: readonly string[],
 ): [command: C, rest: readonly string[]] | undefined {
   const [first, ...rest] = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
-  if (first === undefined || first === '-h' || first === '--help') return undefined;
-  const command = commands.find(({ name }) => name === first);
+  if (first === undefined || ['-h', '--help', 'help'].includes(first)) return undefined;
+  const wanted = first === '--version' ? 'version' : first;
+  const command = commands.find(({ name }) => name === wanted);
   if (command !== undefined) return [command, rest];
-  throw usage({ name: program }, `unknown ${isFlag(first) ? 'flag' : 'command'} ${shown(first)}`);
+  const names = ['help', ...commands.filter(({ isHidden }) => !isHidden).map(({ name }) => name)];
+  throw unknownCommand(program, first, names);
+}
+
+function unknownCommand(program: string, word: string, names: readonly string[]): AppError {
+  if (!isFlag(word)) return usage({ name: program }, `unknown command ${shown(word)}`, closestWord(word, names));
+  const closest = closestWord(
+    withoutDashes(word),
+    names.filter(name => name === 'help' || name === 'version'),
+  );
+  return usage({ name: program }, `unknown flag ${shown(word)}`, closest && `--${closest}`);
 }
 
 export function commandHelp({ name, summary, flags, required = [], argument, details }: CommandLine): string {
@@ -147,7 +161,12 @@ function flagIn(word: string, line: CommandLine): [name: string, flag: Flag, val
   // As in `-oyaml`.
   const attached = Object.entries(line.flags).find(([, { short, value }]) => value !== undefined && short === word[1]);
   if (dashes === '-' && attached !== undefined) return [...attached, word.slice(2)];
-  throw usage(line, `unknown flag ${shown(`${dashes}${spelled}`)}`);
+  const closest = closestWord(withoutDashes(spelled), [...Object.keys(line.flags), 'help']);
+  throw usage(line, `unknown flag ${shown(`${dashes}${spelled}`)}`, closest && `--${closest}`);
+}
+
+function withoutDashes(word: string): string {
+  return word.replace(/^-{1,3}/, '');
 }
 
 function defaultOf({ value, default: preset = '' }: Flag): string {
@@ -167,6 +186,14 @@ function check(line: CommandLine, name: string, flag: Flag, value: string): void
   const isSwitch = flag.value === undefined;
   const expected = isSwitch && !['true', 'false'].includes(value) ? 'true or false' : flag.expected?.(value);
   if (expected !== undefined) throw usage(line, `--${name} is ${shown(value)}, not ${expected}`);
+  if (flag.values === undefined || flag.values.some(known => isAllowed(value, known))) return;
+  const listed = `${flag.values.slice(0, -1).join(', ')} or ${flag.values.at(-1)}`;
+  const message = `--${name} is ${shown(value)}, not ${listed}`;
+  throw usage(line, message, closestWord(value, flag.values));
+}
+
+function isAllowed(value: string, known: string): boolean {
+  return known.endsWith('=') ? value.startsWith(known) && value.length > known.length : value === known;
 }
 
 function flagRow([name, { short, value, help, default: preset }]: [string, Flag]): [string, string] {
@@ -184,6 +211,7 @@ function sentence(text: string): string {
 }
 
 /** An error about the command line itself. */
-export function usage({ name }: Pick<CommandLine, 'name'>, message: string): AppError {
-  return new AppError('USAGE', message, { remedy: `Run \`${name} --help\` for usage.` });
+export function usage({ name }: Pick<CommandLine, 'name'>, message: string, meant?: string): AppError {
+  const question = meant === undefined ? '' : `Did you mean \`${meant}\`? `;
+  return new AppError('USAGE', message, { remedy: `${question}Run \`${name} --help\` for usage.` });
 }

@@ -7,6 +7,7 @@ export const errorCodes = {
   USAGE: 'The command line has an unknown command, flag or value.',
   INPUT_UNREADABLE: 'A file or folder given as input cannot be read.',
   INPUT_MALFORMED: 'An input document is not valid YAML or JSON, or is not a Kubernetes object.',
+  INPUT_DUPLICATE: 'The input contains an object twice, with different content.',
   OUTPUT_UNWRITABLE: 'The output cannot be written to the requested place.',
   OBJECT_MISSING: 'A required object is not in the input.',
   FIELD_INVALID: 'A field of an object is missing or has a value of the wrong type.',

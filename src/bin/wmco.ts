@@ -3,9 +3,11 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
-import { main, type Program } from '#cli/main.ts';
+import { asciiText, needsAscii } from '#cli/ascii-text.ts';
+import { main } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
-import { shellQuoted } from '#cli/shell-quoted.ts';
+import type { Program } from '#cli/program.ts';
+import { shellWord } from '#cli/shell-quote.ts';
 import type { LiveTerminal } from '#cli/terminal.ts';
 import { sourceVersion } from '#cli/version.ts';
 
@@ -13,8 +15,14 @@ import { sourceVersion } from '#cli/version.ts';
 const builtVersion = process.env['WMCO_VERSION'];
 const version = () => builtVersion ?? sourceVersion();
 const runtime = `${process.version} ${process.platform}/${process.arch}`;
-const out = (line: string) => void process.stdout.write(line);
-const err = (line: string) => void process.stderr.write(line);
+const inLocale = needsAscii(process.env) ? asciiText : (text: string) => text;
+const out = (text: string, is?: 'message' | 'data') => void process.stdout.write(is === 'data' ? text : inLocale(text));
+const err = (text: string) => void process.stderr.write(inLocale(text));
+// The log of the operator is data.
+const rawStreams = {
+  out: (text: string) => void process.stdout.write(text),
+  err: (text: string) => void process.stderr.write(text),
+};
 
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
@@ -28,13 +36,14 @@ for (const stream of [process.stdout, process.stderr]) {
 const operator: Program = {
   name: 'operator',
   summary: 'run the operator; see `wmco operator --help`',
+  line: async () => (await import('#operator/flags.ts')).operatorLine,
   run: async words => {
     const [{ operatorProgram }, { limitMemory }] = await Promise.all([
       import('#operator/program.ts'),
       import('#operator/memory.ts'),
     ]);
     limitMemory();
-    const deps = { environment: process.env, version: version(), runtime, out, err, signal: stopSignal() };
+    const deps = { environment: process.env, version: version(), runtime, ...rawStreams, signal: stopSignal() };
     // Exits at once: pending work must not outlive the lease.
     process.exit(await operatorProgram(words, deps));
   },
@@ -43,18 +52,32 @@ const operator: Program = {
 const status: Program = {
   name: 'status',
   summary: 'show the Windows hosts of a cluster; see `wmco status --help`',
+  line: async () => (await import('#cli/status/options.ts')).statusLine,
   run: async words => (await import('#cli/status/program.ts')).statusProgram(words, liveTerminal()),
 };
 
 const sandbox: Program = {
   name: 'sandbox',
   summary: 'run a cluster with simulated hosts; see `wmco sandbox --help`',
+  line: async () => (await import('#cli/sandbox/options.ts')).sandboxLine,
   run: async words => {
     const [{ sandboxProgram }, { sandboxFactory }] = await Promise.all([
       import('#cli/sandbox/program.ts'),
       import('./sandbox-factory.ts'),
     ]);
     return sandboxProgram(words, liveTerminal(), sandboxFactory);
+  },
+};
+
+const complete: Program = {
+  name: '__complete',
+  summary: 'print candidates for completion scripts',
+  isHidden: true,
+  run: async words => {
+    const { completeProgram } = await import('#cli/completion/candidates.ts');
+    const faultNames = async () => Object.keys((await import('#sandbox/machines/faults.ts')).faults);
+    // Exits at once: a slow cluster or login program must not block the shell.
+    process.exit(await completeProgram(words, liveTerminal(), faultNames));
   },
 };
 
@@ -90,12 +113,12 @@ function programCommand(): string {
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(folder => folder !== '');
   if (folders.some(folder => existsSync(join(folder, 'wmco')))) return 'wmco';
   const script = join(import.meta.dirname, '..', '..', 'wmco');
-  return shellQuoted(builtVersion === undefined ? script : (process.argv[1] ?? 'wmco'));
+  return shellWord(builtVersion === undefined ? script : (process.argv[1] ?? 'wmco'));
 }
 
 try {
   const terminal = { out, err, stdin: () => text(process.stdin), version, runtime };
-  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, sandbox]);
+  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, sandbox, complete]);
 } catch (error) {
   err(`${errorText(internalError(error))}\n`);
   process.exitCode = 1;

@@ -1,9 +1,10 @@
 import type { Flags } from '#base/command-line.ts';
 import type { AppError } from '#base/errors.ts';
+import { platformTypes } from '#contract/names.ts';
 import type { Input } from './input.ts';
 import type { CommandOutput } from './output.ts';
 
-/** Contains only options that were given. */
+/** Options that were given, and operatorVersion. */
 export type Options = Readonly<Record<string, string | boolean | string[] | undefined>>;
 
 export interface Outcome {
@@ -29,14 +30,18 @@ export interface Command {
 /** Every option beside -f and -o. */
 export const optionFlags = {
   namespace: { value: 'name', help: 'namespace of the operator' },
-  operatorVersion: { value: 'version', help: 'operator version to render for' },
+  operatorVersion: { value: 'version', help: 'operator version to render for; default is the version of this program' },
   debug: { help: 'render for an operator with --debugLogging' },
   env: {
     value: 'NAME=VALUE...',
     isList: true,
     help: 'environment of the operator: proxy and SERVICES_LOG_* variables',
   },
-  platform: { value: 'name', help: 'platform, instead of the one in the Infrastructure object' },
+  platform: {
+    value: 'name',
+    values: platformTypes,
+    help: 'platform, such as AWS or VSphere, instead of the one in the Infrastructure object',
+  },
   publicKey: { value: 'file', help: 'authorized_keys line, instead of the Secret cloud-private-key' },
   serviceCidr: { value: 'cidr', help: 'service network, instead of the one in the Network object' },
   showSecrets: { help: 'print keys, tokens and passwords' },

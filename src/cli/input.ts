@@ -7,6 +7,7 @@ import { AppError, attempt } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
 import { hasCollectionKeys } from '#base/yaml-keys.ts';
 import { type KubeObject, readObjectOf } from '#contract/object.ts';
+import { compareWithFirst, type FirstOfName } from './duplicates.ts';
 import { prefixError } from './error-prefix.ts';
 import { readText, tooLargeError, unreadableError } from './read-text.ts';
 import type { Terminal } from './terminal.ts';
@@ -17,16 +18,21 @@ export interface Input {
   problems: AppError[];
 }
 
+/** An Input that is being filled. */
+interface Reading extends Input {
+  firstOfName: FirstOfName;
+}
+
 const maxDepthOfLists = 4;
 
 /** Reads multi-document YAML or JSON from files, folders (all .yaml, .yml and .json below) or `-`. */
 export async function readInput(names: readonly string[], terminal: Terminal, maxFiles = 10_000): Promise<Input> {
-  const input: Input = { objects: [], problems: [] };
+  const input: Reading = { objects: [], problems: [], firstOfName: new Map() };
   for (const name of names) {
     if (name === '-') await addText(input, 'standard input', terminal.stdin);
     else for (const path of await filesOf(name, input, maxFiles)) await addText(input, path, () => readText(path));
   }
-  return input;
+  return { objects: input.objects, problems: input.problems };
 }
 
 async function filesOf(name: string, input: Input, maxFiles: number): Promise<string[]> {
@@ -55,7 +61,7 @@ async function filesBelow(folder: string, input: Input): Promise<string[]> {
   return files;
 }
 
-async function addText(input: Input, source: string, read: () => Promise<string>): Promise<void> {
+async function addText(input: Reading, source: string, read: () => Promise<string>): Promise<void> {
   let text: string;
   try {
     text = await read();
@@ -67,7 +73,7 @@ async function addText(input: Input, source: string, read: () => Promise<string>
   if (!added.ok) input.problems.push(added.error);
 }
 
-function addDocuments(input: Input, text: string, source: string): void {
+function addDocuments(input: Reading, text: string, source: string): void {
   const lines = new LineCounter();
   const documents = parseYaml(text, source, lines);
   (Array.isArray(documents) ? documents : []).forEach((document, index) => {
@@ -115,7 +121,7 @@ interface Place {
   depth: number;
 }
 
-function addValue(input: Input, value: unknown, { source, place, depth }: Place): void {
+function addValue(input: Reading, value: unknown, { source, place, depth }: Place): void {
   if (value === null || value === undefined) return;
   if (isRecord(value) && Array.isArray(value['items']) && depth > 0) {
     value['items'].forEach((item, index) =>
@@ -124,8 +130,13 @@ function addValue(input: Input, value: unknown, { source, place, depth }: Place)
     return;
   }
   const object = attempt(() => readObjectOf(source, value));
-  if (object.ok) input.objects.push(object.value);
-  else input.problems.push(prefixError(place, object.error));
+  if (!object.ok) {
+    input.problems.push(prefixError(place, object.error));
+    return;
+  }
+  const result = compareWithFirst(input.firstOfName, object.value, { value, place });
+  if (result === 'new') input.objects.push(object.value);
+  else if (result !== 'same') input.problems.push(result);
 }
 
 function malformedError(place: string, what: string): AppError {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { repositoryRoot, runWmco } from '../../test/kit/run-wmco.ts';
 import { checks } from './check/all.ts';
 import { main } from './main.ts';
@@ -43,11 +44,54 @@ for (const { group, command } of all) {
   });
 }
 
-test('version prints the format that scripts search for', async () => {
-  const { code, out } = await runWmco(['version']);
-  expect(code).toBe(0);
-  expect(/version: "([^"]*)"/.exec(out)?.[1]).toBe('11.0.0-abc1234');
+for (const word of ['version', '--version']) {
+  test(`${word} prints the format that scripts search for`, async () => {
+    const { code, out } = await runWmco([word]);
+    expect(code).toBe(0);
+    expect(/version: "([^"]*)"/.exec(out)?.[1]).toBe('11.0.0-abc1234');
+  });
+}
+
+test.each(['json', 'yaml'])('version -o %s prints data', async form => {
+  const { code, out } = await runWmco(['version', '-o', form]);
+  expect([code, parse(out)]).toEqual([0, { version: '11.0.0-abc1234', nodeVersion: 'v26.10.0 linux/x64' }]);
 });
+
+const helps: [words: string[], usage: string][] = [
+  [['help'], 'wmco <command> [flags]'],
+  [['help', 'help'], 'wmco <command> [flags]'],
+  [['--help', 'status'], 'wmco <command> [flags]'],
+  [['help', 'render'], 'wmco render <command> [flags]'],
+  [['render', 'help'], 'wmco render <command> [flags]'],
+  [['render', 'help', 'services'], 'wmco render services [flags]'],
+  [['help', 'render', 'services'], 'wmco render services [flags]'],
+  [['render', 'services', '-h'], 'wmco render services [flags]'],
+  [['help', 'version'], 'wmco version [flags]'],
+  [['version', '--help'], 'wmco version [flags]'],
+];
+for (const [words, usage] of helps) {
+  test(`wmco ${words.join(' ')} prints help`, async () => {
+    const { code, out } = await runWmco(words);
+    expect(code).toBe(0);
+    expect(out).toContain(`Usage: ${usage}\n`);
+  });
+}
+
+const misspelled: [words: string[], meant: string][] = [
+  [['chekc'], 'check'],
+  [['render', 'servces'], 'services'],
+  [['render', 'crd', '--outptu', 'json'], '--output'],
+  [['render', 'crd', '-o', 'jsno'], 'json'],
+  [['render', 'user-data', '--platform', 'vsphere'], 'VSphere'],
+  [['-v'], '--version'],
+];
+for (const [words, meant] of misspelled) {
+  test(`wmco ${words.join(' ')} suggests ${meant}`, async () => {
+    const { code, err } = await runWmco(words);
+    expect(code).toBe(2);
+    expect(err).toContain(`  -> Did you mean \`${meant}\`? Run \``);
+  });
+}
 
 const wrongUses: [string, string[], RegExp][] = [
   ['no command', [], /Usage: wmco/],
@@ -56,8 +100,15 @@ const wrongUses: [string, string[], RegExp][] = [
   ['an unknown thing to render', ['render', 'pizza'], /unknown command "pizza"/],
   ['an unknown flag', ['render', 'crd', '--color'], /unknown flag "--color"/],
   ['no input', ['render', 'services'], /missing -f/],
-  ['an unknown output form', ['render', 'crd', '-o', 'xml'], /unknown output format "xml"/],
-  ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /unknown output format "dir="/],
+  ['an unknown output form', ['render', 'crd', '-o', 'xml'], /--output is "xml", not text, json, yaml or dir=/],
+  ['an output folder without a name', ['render', 'crd', '-o', 'dir='], /--output is "dir=", not text/],
+  ['an output form of version', ['version', '-o', 'dir=x'], /--output is "dir=x", not text, json or yaml/],
+  ['a word after version', ['version', 'x'], /unexpected argument "x"/],
+  [
+    'an unknown platform',
+    ['render', 'user-data', '--platform', 'Foo'],
+    /--platform is "Foo", not AWS, Azure, GCP, VSphere, Nutanix, None, /,
+  ],
   ['a variable without a value', ['check', 'cluster', '-f', '-', '--env', 'HTTP_PROXY'], /--env: word 1/],
 ];
 for (const [name, words, message] of wrongUses) {

@@ -9,21 +9,17 @@ import {
 } from '#base/command-line.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
-import { versionLine } from '#contract/version.ts';
 import { checks } from './check/all.ts';
+import { completionPrograms, completionSummary } from './completion/program.ts';
 import { type Command, type Options, optionFlags } from './command.ts';
 import { readInput } from './input.ts';
-import { errorText, parseOutputForm, printOutput } from './output.ts';
+import { errorText, outputForms, parseOutputForm, printOutput } from './output.ts';
+import type { Program } from './program.ts';
+import { redactionNote } from './redaction-note.ts';
 import { renders } from './render/all.ts';
-import { oneLine, printable, safe } from './safe-text.ts';
+import { printable, safe } from './safe-text.ts';
 import type { ExitCode, Terminal } from './terminal.ts';
-
-/** A command that parses its own arguments; it is passed in, because `cli` must not import what it needs. */
-export interface Program {
-  name: string;
-  summary: string;
-  run: (words: readonly string[]) => Promise<ExitCode>;
-}
+import { versionCommand, versionCommandLine } from './version-command.ts';
 
 /** Runs one command line and returns the exit code: 0 success, 1 problems found, 2 usage error. */
 export async function main(
@@ -31,7 +27,24 @@ export async function main(
   terminal: Terminal,
   programs: readonly Program[] = [],
 ): Promise<ExitCode> {
-  const all = [...groups.map(group => groupProgram(group, terminal)), ...programs, versionProgram(terminal)];
+  const all: Program[] = [
+    ...groups.map(({ name, summary, commands }) =>
+      groupProgram(
+        name,
+        summary,
+        terminal,
+        commands.map(command => commandProgram(name, command, terminal)),
+      ),
+    ),
+    ...programs,
+    groupProgram(
+      'completion',
+      completionSummary,
+      terminal,
+      completionPrograms(() => all, terminal),
+    ),
+    versionProgram(terminal),
+  ];
   try {
     return await runOne({ name: 'wmco', summary: about, programs: all }, words, terminal);
   } catch (error) {
@@ -70,7 +83,8 @@ async function runOne(
 ): Promise<ExitCode> {
   const picked = pickCommand(name, programs, words);
   if (picked !== undefined) return picked[0].run(picked[1]);
-  const help = printable(programHelp(name, summary, programs));
+  const visible = programs.filter(({ isHidden }) => !isHidden);
+  const help = printable(programHelp(name, summary, visible));
   // Help that was not requested is a usage error.
   const isRequested = words.length > 0;
   (isRequested ? terminal.out : terminal.err)(help);
@@ -78,27 +92,24 @@ async function runOne(
 }
 
 function versionProgram(terminal: Terminal): Program {
-  const run = async (): Promise<ExitCode> => {
-    terminal.out(safe`${oneLine(versionLine('wmco', terminal.version(), terminal.runtime))}\n`);
-    return 0;
-  };
-  return { name: 'version', summary: 'print the version', run };
+  const { summary } = versionCommandLine;
+  return { name: 'version', summary, line: () => versionCommandLine, run: words => versionCommand(words, terminal) };
 }
 
-function groupProgram({ name, summary, commands }: Group, terminal: Terminal): Program {
-  const programs = commands.map(command => commandProgram(`wmco ${name} ${command.name}`, command, terminal));
-  return { name, summary, run: words => runOne({ name: `wmco ${name}`, summary, programs }, words, terminal) };
+function groupProgram(name: string, summary: string, terminal: Terminal, programs: readonly Program[]): Program {
+  const run = (words: readonly string[]) => runOne({ name: `wmco ${name}`, summary, programs }, words, terminal);
+  return { name, summary, programs, run };
 }
 
-function commandProgram(name: string, command: Command, terminal: Terminal): Program {
-  const line = lineOf(name, command);
+function commandProgram(group: string, command: Command, terminal: Terminal): Program {
+  const line = lineOf(`wmco ${group} ${command.name}`, command);
   const run = async (words: readonly string[]): Promise<ExitCode> => {
     const parsed = parseCommandLine(line, words);
     if (parsed !== undefined) return runCommand(command, parsed, terminal);
     terminal.out(printable(commandHelp(line)));
     return 0;
   };
-  return { name: command.name, summary: command.summary, run };
+  return { name: command.name, summary: command.summary, line: () => line, run };
 }
 
 const inputFlag: Flag = {
@@ -107,7 +118,13 @@ const inputFlag: Flag = {
   isList: true,
   help: 'files or folders of objects, or - for standard input',
 };
-const outputFlag: Flag = { value: 'format', short: 'o', default: 'text', help: 'text, json, yaml or dir=PATH' };
+const outputFlag: Flag = {
+  value: 'format',
+  short: 'o',
+  default: 'text',
+  values: outputForms,
+  help: 'text, json, yaml or dir=PATH',
+};
 
 function lineOf(name: string, { summary, reads, options, example }: Command): CommandLine {
   const own = options.map(option => [flagName(option), optionFlags[option]] as const);
@@ -125,18 +142,22 @@ function flagName(option: string): string {
   return option.replaceAll(/[A-Z]/g, letter => `-${letter.toLowerCase()}`);
 }
 
-function optionsOf({ options }: Command, { given }: ParsedLine): Options {
+function optionsOf({ options }: Command, { given }: ParsedLine, version: () => string): Options {
   const entries = options.map(option => {
     const { value, isList }: Flag = optionFlags[option];
     const values = given.get(flagName(option));
     return [option, isList ? values && [...values] : value === undefined ? values?.at(-1) === 'true' : values?.at(-1)];
   });
-  return Object.fromEntries(entries) as Options;
+  const known = Object.fromEntries(entries) as Options;
+  // Reading the version starts git when run from source.
+  return options.includes('operatorVersion')
+    ? { ...known, operatorVersion: known['operatorVersion'] ?? version() }
+    : known;
 }
 
 async function runCommand(command: Command, parsed: ParsedLine, terminal: Terminal): Promise<ExitCode> {
   const form = parseOutputForm(parsed.values['output'] ?? '');
-  const options = optionsOf(command, parsed);
+  const options = optionsOf(command, parsed, terminal.version);
   const names = parsed.given.get('filename') ?? [];
   if (command.reads !== '' && names.length === 0 && command.needsNoInput?.(options) !== true) {
     throw new AppError('USAGE', 'missing -f', {
@@ -147,7 +168,9 @@ async function runCommand(command: Command, parsed: ParsedLine, terminal: Termin
   // Printed first: they are often the reason why the command fails.
   for (const problem of input.problems) terminal.err(safe`${errorText(problem)}\n`);
   const { output, findings } = await command.run(input, options);
-  await printOutput(command.name, output, form, terminal);
+  const content = await printOutput(command.name, output, form, terminal);
+  const note = redactionNote(content, command, options);
+  if (note !== undefined) terminal.err(safe`${note}\n`);
   for (const finding of findings) terminal.err(safe`${errorText(finding)}\n`);
   return input.problems.length + findings.length === 0 ? 0 : 1;
 }

@@ -33,12 +33,6 @@ for (const [word, form] of forms) {
   });
 }
 
-for (const word of ['', 'xml', 'dir', 'dir=', 'JSON']) {
-  test(`-o "${word}" is a usage error`, () => {
-    expect(() => parseOutputForm(word)).toThrow(expect.objectContaining({ code: 'USAGE' }));
-  });
-}
-
 const output = {
   text: 'hello',
   data: { a: [1, 'x: y'] },

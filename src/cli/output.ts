@@ -1,19 +1,20 @@
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inspect } from 'node:util';
-import { AppError, errorLabel, shown } from '#base/errors.ts';
+import { AppError, errorLabel } from '#base/errors.ts';
 import { jsonText, oneLine, paragraph, printable, type SafeText, safe, yamlText } from './safe-text.ts';
 import { systemErrorReason } from './system-error.ts';
 import type { Terminal } from './terminal.ts';
 
 export type OutputForm = { is: 'text' } | { is: 'json' } | { is: 'yaml' } | { is: 'dir'; path: string };
 
-export function parseOutputForm(text: string): OutputForm {
-  if (text === 'text' || text === 'json' || text === 'yaml') return { is: text };
-  if (text.startsWith('dir=') && text.length > 4) return { is: 'dir', path: text.slice(4) };
-  throw new AppError('USAGE', `unknown output format ${shown(text)}`, {
-    remedy: 'Use -o text, json, yaml or dir=PATH.',
-  });
+/** Allowed values of -o; a path follows `dir=`. */
+export const outputForms = ['text', 'json', 'yaml', 'dir='] as const;
+
+/** The word is one of `outputForms`. */
+export function parseOutputForm(word: string): OutputForm {
+  if (word.startsWith('dir=')) return { is: 'dir', path: word.slice(4) };
+  return { is: word === 'json' || word === 'yaml' ? word : 'text' };
 }
 
 /** The result of a command in every output format. */
@@ -25,17 +26,30 @@ export interface CommandOutput {
   files?: Record<string, string>;
 }
 
-/** `name` is the base name of the file for -o dir=PATH, such as `services`. */
+/**
+ * Returns what was printed, or the content of the files that were written. `name` is the base name of the file for
+ * -o dir=PATH, such as `services`.
+ */
 export async function printOutput(
   name: string,
   output: CommandOutput,
   form: OutputForm,
   terminal: Terminal,
-): Promise<void> {
-  const { text, data, files = { [`${name}.yaml`]: yamlText(data) } } = output;
-  if (form.is === 'dir') await writeFiles(files, form.path, terminal);
-  else if (form.is === 'json') terminal.out(jsonText(data));
-  else terminal.out(form.is === 'yaml' ? yamlText(data) : printable(endLine(text)));
+): Promise<string> {
+  if (form.is === 'dir') {
+    const files = output.files ?? { [`${name}.yaml`]: yamlText(output.data) };
+    await writeFiles(files, form.path, terminal);
+    return Object.values(files).join('\n');
+  }
+  const text = textOf(output, form.is);
+  // The text of a command with files is their content.
+  terminal.out(text, form.is === 'text' && output.files === undefined ? 'message' : 'data');
+  return text;
+}
+
+function textOf({ text, data }: CommandOutput, form: 'text' | 'json' | 'yaml'): SafeText {
+  if (form === 'text') return printable(endLine(text));
+  return form === 'json' ? jsonText(data) : yamlText(data);
 }
 
 async function writeFiles(files: Record<string, string>, folder: string, terminal: Terminal): Promise<void> {

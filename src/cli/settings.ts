@@ -12,7 +12,7 @@ export function settingsFrom(options: Options, objects: readonly KubeObject[]): 
   const environment = { ...clusterProxy(objects), ...parsePairs(options['env'], '--env') };
   return {
     namespace: textOption(options, 'namespace') ?? defaultNamespace,
-    version: textOption(options, 'operatorVersion') ?? 'unreleased',
+    version: textOption(options, 'operatorVersion') ?? '',
     debug: options['debug'] === true,
     logRotation: readLogRotation(environment),
     proxy: proxyVariables(environment).variables,

@@ -3,7 +3,8 @@ import type { SafeText } from './safe-text.ts';
 
 /** Standard streams and version, passed in so that tests can replace them. */
 export interface Terminal {
-  out: (text: SafeText) => void;
+  /** Data for programs is printed in UTF-8 in every locale. */
+  out: (text: SafeText, is?: 'message' | 'data') => void;
   err: (text: SafeText) => void;
   /** All of standard input. */
   stdin: () => Promise<string>;

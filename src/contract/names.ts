@@ -150,6 +150,21 @@ export const signer = {
 /** Platforms with special cases. */
 export const platforms = ['AWS', 'Azure', 'GCP', 'VSphere', 'Nutanix', 'None'] as const;
 
+/** Every platform type of Infrastructure objects. */
+export const platformTypes = [
+  ...platforms,
+  'AlibabaCloud',
+  'BareMetal',
+  'EquinixMetal',
+  'External',
+  'IBMCloud',
+  'KubeVirt',
+  'Libvirt',
+  'OpenStack',
+  'PowerVS',
+  'oVirt',
+] as const;
+
 /** Proxy variables that are copied to hosts, in the order in which they are written. */
 export const proxyVariables = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'] as const;
 

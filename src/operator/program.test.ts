@@ -42,8 +42,8 @@ async function run(
   return { code, out, err, lines };
 }
 
-test('shows help, and nothing else', async () => {
-  const { code, out, err } = await run('--help', {});
+test.each(['--help', '-h'])('%s shows help, and nothing else', async flag => {
+  const { code, out, err } = await run(flag, {});
   expect([code, err]).toEqual([0, '']);
   expect(out).toContain('--metrics-bind-address');
 });

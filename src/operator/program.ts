@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { systemClock as clock } from '#base/clock.ts';
 import { commandHelp } from '#base/command-line.ts';
 import { AppError, errorLabel, isAppError } from '#base/errors.ts';
@@ -9,7 +8,8 @@ import { createResolver } from '#host/resolver.ts';
 import { connect } from '#host/ssh/connect.ts';
 import type { Client } from '#kube/client.ts';
 import { loadInCluster } from '#kube/config/in-cluster.ts';
-import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
+import { type KubeconfigFile, parseKubeconfigFiles } from '#kube/config/kubeconfig-files.ts';
+import { connectionOf } from '#kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '#kube/controller/metrics.ts';
 import { createClient } from '#kube/http-client.ts';
 import { openPayload } from '#node/payload-source.ts';
@@ -76,17 +76,14 @@ async function clientOf({ kubeconfig, settings }: StartOptions, deps: ProgramDep
   const connection =
     kubeconfig === undefined
       ? loadInCluster(deps.environment)
-      : loadKubeconfig(await readKubeconfig(kubeconfig), {
-          folder: dirname(kubeconfig),
-          environment: deps.environment,
-        });
+      : connectionOf(parseKubeconfigFiles([await readKubeconfig(kubeconfig)]), { environment: deps.environment });
   const userAgent = `${operatorName}/${settings.version}`;
   return createClient(connection, { clock, log, userAgent, fieldManager: operatorName });
 }
 
-async function readKubeconfig(path: string): Promise<string> {
+async function readKubeconfig(path: string): Promise<KubeconfigFile> {
   try {
-    return await readFile(path, 'utf8');
+    return { path, text: await readFile(path, 'utf8') };
   } catch (cause) {
     throw new AppError('INPUT_UNREADABLE', `kubeconfig ${path} cannot be read`, {
       remedy: 'Set --kubeconfig to a readable file, or omit it inside a pod.',

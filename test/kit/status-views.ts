@@ -7,6 +7,7 @@ import type { NodeView } from '#contract/node.ts';
 import type { TimelineStep, WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Condition } from '#base/condition.ts';
 import type { Clock } from '#base/clock.ts';
+import type { Machine } from '#kube/resources-openshift.ts';
 import { manualClock } from './manual-clock.ts';
 
 /** Noon, when all these stories happen. */
@@ -55,10 +56,25 @@ export const nodeOf = (name: string, over: Partial<NodeView> = {}): NodeView => 
   ...over,
 });
 
+/** A Machine; with a phase it has an address, and the Node `node-NAME`. */
+export const machineOf = (name: string, phase?: string, over: Partial<Machine['metadata']> = {}): Machine => ({
+  metadata: { name, namespace: 'openshift-machine-api', ...over },
+  ...(phase !== undefined && {
+    status: {
+      phase,
+      addresses: [
+        { type: 'InternalIP', address: '10.0.0.7' },
+        { type: 'Hostname', address: name },
+      ],
+      ...(phase === 'Running' && { nodeRef: { kind: 'Node', name: `node-${name}` } }),
+    },
+  }),
+});
+
 export const viewOf = (over: Partial<ClusterView> = {}): ClusterView => ({
   namespace: 'ns',
   machineSets: [],
-  unread: new Set(),
+  unread: [],
   hasOperator: true,
   isOperatorRunning: true,
   instances: [],

@@ -34,6 +34,11 @@ test('services: prints the ConfigMap of the version in the given namespace', asy
   });
 });
 
+test('services: without --operator-version prints the ConfigMap of the version of this program', async () => {
+  const { out } = await render('services', ['-o', 'json']);
+  expect(JSON.parse(out)).toMatchObject({ metadata: { name: 'windows-services-11.0.0-abc1234' } });
+});
+
 test('services: applies --debug and log rotation variables', async () => {
   const { out } = await render('services', ['--debug', '--env', 'SERVICES_LOG_FILE_SIZE=100Mi', '-o', 'json']);
   expect(out).toContain('--v=4');

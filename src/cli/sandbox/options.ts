@@ -31,7 +31,7 @@ const flags = {
   speed: { value: 'factor', default: '2', help: 'speed of simulated work', expected: speedExpected },
   'exit-when-ready': { help: 'exit when every host is Ready or has failed for good' },
   serve: { help: 'keep running until stopped, even without a terminal' },
-  port: { value: 'number', help: 'port of the API server; defaults to any free port', expected: portExpected },
+  port: { value: 'number', help: 'port of the API server; 0, the default, is any free port', expected: portExpected },
   kubeconfig: { value: 'file', help: 'write the kubeconfig to this file' },
   log: { value: 'file', help: 'write the log of the operator to this file' },
   timeout: {
@@ -85,7 +85,7 @@ function hostsExpected(text: string): string | undefined {
 }
 
 function portExpected(text: string): string | undefined {
-  return isWholeNumber(text, 65_535) ? undefined : 'a port number';
+  return isWholeNumber(text, 65_535) ? undefined : 'a port from 1 to 65535, or 0 for any free port';
 }
 
 function isWholeNumber(text: string, max: number): boolean {

@@ -2,7 +2,7 @@ import type { SafeText } from '../safe-text.ts';
 import { bytesText, countText, durationText } from '../status/view/amounts.ts';
 import type { Layout } from '../status/screen/host-table.ts';
 import { type Column, printTable, type Row } from '../status/screen/table.ts';
-import { type HostView, isGood, configureMs } from '../status/view/host-view.ts';
+import { configureMs, type HostView, isDuplicate, isGood } from '../status/view/host-view.ts';
 import type { SimulatedMachine } from './running.ts';
 
 /** The first failure may be temporary. */
@@ -12,7 +12,8 @@ const attemptsUntilSettled = 2;
 export function isSettled(host: HostView): boolean {
   if (isGood(host)) return true;
   if (host.tone !== 'bad') return false;
-  return host.instance === undefined || host.phase === 'Rejected' || host.attempts >= attemptsUntilSettled;
+  const isRejected = host.phase === 'Rejected' || isDuplicate(host);
+  return host.instance === undefined || isRejected || host.attempts >= attemptsUntilSettled;
 }
 
 /** `8 of 8 hosts Ready in 18 s (36 s of sandbox time).` */

@@ -1,4 +1,4 @@
-import { shellQuoted } from '../shell-quoted.ts';
+import { shellWord } from '../shell-quote.ts';
 import type { HostView } from '../status/view/host-view.ts';
 import type { SimulatedMachine } from './running.ts';
 
@@ -59,5 +59,5 @@ export function experimentLines(hosts: readonly HostView[], command: string): st
 }
 
 function exportLine(kubeconfig: string): string {
-  return `export KUBECONFIG=${shellQuoted(kubeconfig)}`;
+  return `export KUBECONFIG=${shellWord(kubeconfig)}`;
 }

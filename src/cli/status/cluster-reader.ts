@@ -150,8 +150,8 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
   const dataOf = (name: 'entries' | 'hostKeys') =>
     (listOf(name)[0] as { data?: Record<string, string> } | undefined)?.data ?? {};
   const [lease] = listOf('lease') as readonly Lease[];
-  const unread = new Set(allLists.filter(name => lists[name] === undefined));
-  const operator = unread.has('lease') ? [] : operatorNotes(lease, deps);
+  const unread = allLists.filter(name => lists[name] === undefined);
+  const operator = unread.includes('lease') ? [] : operatorNotes(lease, deps);
   return {
     namespace: deps.namespace,
     instances: listOf('instances') as ClusterView['instances'],
@@ -164,8 +164,8 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     machines: listOf('machines'),
     machineSets: listOf('machineSets'),
     unread,
-    hasOperator: operatorLists.some(name => unread.has(name) || listOf(name).length > 0),
-    isOperatorRunning: !unread.has('lease') && operator.length === 0,
+    hasOperator: operatorLists.some(name => unread.includes(name) || listOf(name).length > 0),
+    isOperatorRunning: !unread.includes('lease') && operator.length === 0,
     notes: [...notes, ...operator],
   };
 }

@@ -19,6 +19,11 @@ beforeAll(async () => {
   const good = cluster.kubeconfigFor();
   writeFileSync(at('good'), good);
   writeFileSync(at('dead'), good.replaceAll(/127\.0\.0\.1:\d+/g, '127.0.0.1:1'));
+  writeFileSync(at('empty'), '\n');
+  writeFileSync(at('hosts'), '127.0.0.1 localhost\n::1 localhost\n');
+  writeFileSync(at('pod'), 'apiVersion: v1\nkind: Pod\nmetadata: {name: x}\n');
+  writeFileSync(at('no-context'), 'contexts: [{name: a}, {name: b}]');
+  writeFileSync(at('other'), 'contexts: [{name: a}, {name: b}]\ncurrent-context: gone');
   writeFileSync(at('broken'), 'not: [a kubeconfig');
   mkdirSync(at('home/.kube'), { recursive: true });
   writeFileSync(at('home/.kube/config'), good);
@@ -52,9 +57,17 @@ test('prefers KUBECONFIG to ~/.kube/config', async () => {
   expect(error?.code).toBe('API_UNREACHABLE');
 });
 
-test('uses the first file of KUBECONFIG that exists', async () => {
-  expect(await asked(undefined, { KUBECONFIG: `${at('missing')}:${at('good')}:${at('dead')}` })).toBeGreaterThan(0);
-});
+const lists: [name: string, files: string[], context?: string][] = [
+  ['ignores missing files', ['missing', 'good']],
+  ['ignores empty files', ['empty', 'good']],
+  ['prefers the first file with a name', ['good', 'dead']],
+  ['finds contexts of later files', ['other', 'good'], 'sandbox'],
+  ['uses the current-context of a later file if the first has none', ['no-context', 'good']],
+];
+for (const [name, files, context] of lists) {
+  test(`KUBECONFIG with ${files.join(' and ')} ${name}`, async () =>
+    expect(await asked(undefined, { KUBECONFIG: files.map(at).join(':') }, context)).toBeGreaterThan(0));
+}
 
 test('defaults to ~/.kube/config', async () => {
   expect(await asked(undefined, { HOME: at('home') })).toBeGreaterThan(0);
@@ -71,6 +84,37 @@ const failures: [string, string | undefined, () => Record<string, string>, strin
     () => ({ KUBECONFIG: at('missing') }),
     'INPUT_UNREADABLE',
     /missing/,
+  ],
+  [
+    'KUBECONFIG with files that are all missing',
+    undefined,
+    () => ({ KUBECONFIG: `${at('missing')}:${at('gone')}` }),
+    'INPUT_UNREADABLE',
+    /no file in the variable KUBECONFIG exists: \S+missing, \S+gone$/,
+  ],
+  [
+    'KUBECONFIG with a broken file after a good one',
+    undefined,
+    () => ({ KUBECONFIG: `${at('good')}:${at('broken')}` }),
+    'KUBECONFIG_MALFORMED',
+    /^kubeconfig \S+broken is neither YAML nor JSON$/,
+  ],
+  ['one that is empty', 'empty', () => ({}), 'KUBECONFIG_MALFORMED', /^kubeconfig \S+empty is empty or not an object$/],
+  ['one that is a hosts file', 'hosts', () => ({}), 'KUBECONFIG_MALFORMED', /^kubeconfig \S+hosts is .*not an object$/],
+  ['one that is a Pod', 'pod', () => ({}), 'KUBECONFIG_MALFORMED', /^kubeconfig \S+pod is an object of another kind$/],
+  [
+    'one without current-context',
+    'no-context',
+    () => ({}),
+    'KUBECONFIG_MALFORMED',
+    /no-context has no current-context \(its contexts are "a", "b"\)$/,
+  ],
+  [
+    'one with an unknown current-context',
+    'other',
+    () => ({}),
+    'KUBECONFIG_MALFORMED',
+    /other has no context "gone" \(it has "a", "b"\)$/,
   ],
   ['nothing at all', undefined, () => ({ HOME: at('nowhere') }), 'USAGE', /no kubeconfig found/],
   ['not even a home', undefined, () => ({}), 'USAGE', /no kubeconfig found/],

@@ -31,7 +31,7 @@ const withoutEndBlanks = (text: string) =>
     .split('\n')
     .map(line => line.trimEnd())
     .join('\n');
-const colorCodes = /\u001b\[(?:0|1|2|31|32|33|36)m/g;
+const colorCodes = /\u001b\[(?:0|1|2|31|32|33|35|36)m/g;
 
 /** What `wmco status` writes, with and without colors. */
 function shownOf(
@@ -65,7 +65,8 @@ for (const [what, hostOf, form] of hosts) {
       fc.property(poisons, plan => {
         const objects = poisoned(view, plan);
         const [plain, colored] = shownOf(objects, hostOf(objects), form);
-        expect(plain).not.toMatch(unplain);
+        // A tab is harmless, and YAML leaves it in quoted texts.
+        expect(form === 'yaml' ? plain.replaceAll('\t', ' ') : plain).not.toMatch(unplain);
         expect(withoutEndBlanks(colored.replaceAll(colorCodes, ''))).toBe(withoutEndBlanks(plain));
       }),
       { numRuns: 300 },

@@ -45,8 +45,8 @@ test('the namespace defaults to WATCH_NAMESPACE', () => {
 });
 
 const refused: [string[], RegExp][] = [
-  [['-o', 'table'], /--output is "table", not one of text, wide, json, yaml, name/],
-  [['-o', ''], /--output is "", not one of text/],
+  [['-o', 'table'], /--output is "table", not text, wide, json, yaml or name/],
+  [['-o', ''], /--output is "", not text/],
   [['-w', '-o', 'yaml'], /-w and -o yaml/],
   [['-w', '-o', 'name'], /-w and -o name/],
 ];

@@ -16,7 +16,7 @@ const forms = ['text', 'wide', 'json', 'yaml', 'name'] as const;
 
 const flags = {
   watch: { short: 'w', help: 'follow changes until Ctrl-C' },
-  output: { short: 'o', value: 'format', default: 'text', help: `${forms.join(', ')}`, expected: formExpected },
+  output: { short: 'o', value: 'format', default: 'text', help: forms.join(', '), values: forms },
   'no-headers': { help: 'print tables without headings and counts' },
   kubeconfig: {
     value: 'file',
@@ -65,8 +65,4 @@ export function readStatusOptions(
     context: values.context || undefined,
     namespace: values.namespace || environment['WATCH_NAMESPACE'] || defaultNamespace,
   };
-}
-
-function formExpected(text: string): string | undefined {
-  return forms.some(form => form === text) ? undefined : `one of ${forms.join(', ')}`;
 }

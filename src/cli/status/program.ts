@@ -44,8 +44,8 @@ type ShowOptions = Pick<StatusOptions, 'hosts' | 'form' | 'hasHeaders'>;
 export function showView(view: ClusterView, options: ShowOptions, terminal: LiveTerminal): ExitCode {
   const hosts = selectKnownHosts(hostViews(view), options.hosts);
   const data = () => ({ hosts: hosts.map(hostData), notes: view.notes });
-  if (options.form === 'json') terminal.out(jsonText(data()));
-  else if (options.form === 'yaml') terminal.out(yamlText(data()));
+  if (options.form === 'json') terminal.out(jsonText(data()), 'data');
+  else if (options.form === 'yaml') terminal.out(yamlText(data()), 'data');
   else for (const line of textLines(hosts, view, options, terminal)) terminal.out(safe`${line}\n`);
   return hosts.every(isGood) ? 0 : 1;
 }

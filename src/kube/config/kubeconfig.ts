@@ -1,5 +1,5 @@
 import { parseDocument as parseYamlDocument } from 'yaml';
-import { shown } from '#base/errors.ts';
+import { type AppError, shown } from '#base/errors.ts';
 import { isRecord, jsonIn } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
 import { hasCollectionKeys } from '#base/yaml-keys.ts';
@@ -52,6 +52,8 @@ export interface KubeconfigContext {
 }
 
 export interface Kubeconfig {
+  /** Its name in messages: `kubeconfig`, with its files if known. */
+  label: string;
   clusters: ReadonlyMap<string, KubeconfigCluster>;
   users: ReadonlyMap<string, KubeconfigUser>;
   contexts: ReadonlyMap<string, KubeconfigContext>;
@@ -63,9 +65,11 @@ const maxTextLength = 1_048_576;
 const maxAliases = 16;
 
 /** Parses a kubeconfig in YAML or JSON. Messages quote no values: any of them may be a misplaced credential. */
-export function parseKubeconfig(text: string): Kubeconfig {
-  const root = new KubeconfigFields('kubeconfig', parseDocument(text));
+export function parseKubeconfig(text: string, label = 'kubeconfig'): Kubeconfig {
+  const root = new KubeconfigFields(label, parseDocument(text, label));
+  if ((root.text('kind') ?? 'Config') !== 'Config') throw notKubeconfig(label, 'is an object of another kind');
   return {
+    label,
     clusters: named(root, 'clusters', 'cluster', readCluster),
     users: named(root, 'users', 'user', readUser),
     contexts: named(root, 'contexts', 'context', readContext),
@@ -83,56 +87,68 @@ export interface ResolvedContext {
 
 /** Cluster and user of the context given, or of the current one. */
 export function resolveContext(config: Kubeconfig, name = config.currentContext): ResolvedContext {
-  if (name === undefined)
-    throw malformed('kubeconfig', 'has no current-context', 'Set current-context or use --context.');
-  const context = find(config.contexts, 'context', name);
+  if (name === undefined) throw noCurrentContext(config);
+  const context = find(config, 'context', name);
   const [clusterName, userName] = [context.cluster, context.user];
-  if (clusterName === undefined) throw malformed(label('context', name), 'names no cluster', 'Add cluster.');
-  if (userName === undefined) throw malformed(label('context', name), 'names no user', 'Add user.');
-  const cluster = find(config.clusters, 'cluster', clusterName);
-  const user = find(config.users, 'user', userName);
+  if (clusterName === undefined) throw malformed(labelOf(config, 'context', name), 'names no cluster', 'Add cluster.');
+  if (userName === undefined) throw malformed(labelOf(config, 'context', name), 'names no user', 'Add user.');
+  const cluster = find(config, 'cluster', clusterName);
+  const user = find(config, 'user', userName);
   return {
     name,
-    cluster: { ...cluster, server: checkServer(clusterName, cluster.server) },
+    cluster: { ...cluster, server: checkServer(labelOf(config, 'cluster', clusterName), cluster.server) },
     user,
     userName,
     namespace: context.namespace,
   };
 }
 
-function find<T>(map: ReadonlyMap<string, T>, kind: string, name: string): T {
+interface Entries {
+  cluster: KubeconfigCluster;
+  user: KubeconfigUser;
+  context: KubeconfigContext;
+}
+
+function find<K extends keyof Entries>(config: Kubeconfig, kind: K, name: string): Entries[K] {
+  const map: ReadonlyMap<string, Entries[K]> = config[`${kind}s`] as ReadonlyMap<string, Entries[K]>;
   const found = map.get(name);
   if (found !== undefined) return found;
-  const known = [...map.keys()].map(key => shown(key)).join(', ') || 'none';
-  throw malformed(
-    'kubeconfig',
-    `has no ${kind} ${shown(name)} (it has ${known})`,
-    `Add the ${kind}, or use another one.`,
-  );
+  const remedy = `Add the ${kind}, or use another one${kind === 'context' ? ' with --context' : ''}.`;
+  throw malformed(config.label, `has no ${kind} ${shown(name)} (it has ${namesOf(map)})`, remedy);
 }
 
-function checkServer(cluster: string, server: string | undefined): string {
-  if (server === undefined) throw malformed(label('cluster', cluster), 'has no server', 'Add server.');
+function noCurrentContext({ label, contexts }: Kubeconfig): AppError {
+  if (contexts.size === 0) return notKubeconfig(label, 'has no current-context and no contexts');
+  const remedy = 'Use --context NAME, or run `kubectl config use-context NAME`.';
+  return malformed(label, `has no current-context (its contexts are ${namesOf(contexts)})`, remedy);
+}
+
+const maxNames = 20;
+
+function namesOf(map: ReadonlyMap<string, unknown>): string {
+  const names = [...map.keys()];
+  const left = names.length > maxNames ? [`${names.length - maxNames} more`] : [];
+  return [...names.slice(0, maxNames).map(name => shown(name)), ...left].join(', ') || 'none';
+}
+
+function checkServer(where: string, server: string | undefined): string {
+  if (server === undefined) throw malformed(where, 'has no server', 'Add server.');
   if (/^https?:\/\/[^\s/@]+(\/\S*)?$/.test(server)) return server;
-  throw malformed(
-    label('cluster', cluster),
-    'server is not an http or https URL',
-    'Set server to the URL of the API server.',
-  );
+  throw malformed(where, 'server is not an http or https URL', 'Set server to the URL of the API server.');
 }
 
-function label(kind: string, name: string): string {
-  return `kubeconfig: ${kind} ${shown(name)}`;
+function labelOf({ label }: Pick<Kubeconfig, 'label'>, kind: string, name: string): string {
+  return `${label}: ${kind} ${shown(name)}`;
 }
 
-function parseDocument(text: string): unknown {
-  if (text.length > maxTextLength) throw malformed('kubeconfig', `is longer than ${maxTextLength} characters`);
-  const document = jsonIn(text) ?? parseYaml(text);
-  if (!isRecord(document)) throw malformed('kubeconfig', 'is empty or not an object');
+function parseDocument(text: string, label: string): unknown {
+  if (text.length > maxTextLength) throw malformed(label, `is longer than ${maxTextLength} characters`);
+  const document = jsonIn(text) ?? parseYaml(text, label);
+  if (!isRecord(document)) throw notKubeconfig(label, 'is empty or not an object');
   return document;
 }
 
-function parseYaml(text: string): unknown {
+function parseYaml(text: string, label: string): unknown {
   try {
     // Pretty errors and the search for duplicate keys take quadratic time.
     const document = parseYamlDocument(text, { logLevel: 'error', prettyErrors: false, uniqueKeys: false });
@@ -141,7 +157,11 @@ function parseYaml(text: string): unknown {
   } catch {
     // The message of the parser may quote a token.
   }
-  throw malformed('kubeconfig', 'is neither YAML nor JSON');
+  throw notKubeconfig(label, 'is neither YAML nor JSON');
+}
+
+function notKubeconfig(label: string, what: string): AppError {
+  return malformed(label, what, 'Use the kubeconfig of a cluster; `kubectl config view --raw` prints yours.');
 }
 
 function named<T>(
@@ -153,8 +173,9 @@ function named<T>(
   const found = new Map<string, T>();
   for (const item of root.members(list)) {
     const name = item.requiredText('name');
-    if (found.has(name)) throw malformed(label(kind, name), 'is listed twice', `Keep one ${kind} of that name.`);
-    found.set(name, read(item.member(kind, label(kind, name))));
+    const label = labelOf({ label: root.where }, kind, name);
+    if (found.has(name)) throw malformed(label, 'is listed twice', `Keep one ${kind} of that name.`);
+    found.set(name, read(item.member(kind, label)));
   }
   return found;
 }

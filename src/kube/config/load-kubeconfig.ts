@@ -1,7 +1,13 @@
 import { resolve } from 'node:path';
 import { type Clock, systemClock } from '#base/clock.ts';
 import { trimEndOf } from '#base/trim-end.ts';
-import { type KubeconfigCluster, type KubeconfigUser, parseKubeconfig, resolveContext } from './kubeconfig.ts';
+import {
+  type Kubeconfig,
+  type KubeconfigCluster,
+  type KubeconfigUser,
+  parseKubeconfig,
+  resolveContext,
+} from './kubeconfig.ts';
 import type { Connection, Identity } from '../transport/connection.ts';
 import { pluginIdentity } from './exec-plugin.ts';
 import { certificateIdentity, combinedIdentity, passwordIdentity, tokenIdentity } from './identity.ts';
@@ -23,9 +29,13 @@ export interface LoadOptions {
 export const tokenMaxAgeMs = 60_000;
 export const certificateMaxAgeMs = 10_000;
 
-/** The connection of a kubeconfig context. Files are read when they are needed. */
 export function loadKubeconfig(text: string, options: LoadOptions = {}): Connection {
-  const { cluster, user, userName, namespace } = resolveContext(parseKubeconfig(text), options.context);
+  return connectionOf(parseKubeconfig(text), options);
+}
+
+/** The connection of a kubeconfig context. Files are read when they are needed. */
+export function connectionOf(config: Kubeconfig, options: LoadOptions = {}): Connection {
+  const { cluster, user, userName, namespace } = resolveContext(config, options.context);
   const files = new Files(options);
   const trusted = files.source('CA certificates', certificateMaxAgeMs, cluster.caData, cluster.caFile);
   return {

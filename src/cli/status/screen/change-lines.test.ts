@@ -18,7 +18,7 @@ test('prints the state of each host first', () => {
   expect(printed([0, [hostIn('fresh', 'win-1'), hostIn('ready', 'win-10'), hostIn('paused', 'x')]])).toEqual([
     '  0 s  win-1   Pending',
     '  0 s  win-10  Ready as Node win-1 after 12 s',
-    '  0 s  x       Paused',
+    '  0 s  x       Paused, spec.paused is true',
   ]);
 });
 
@@ -114,4 +114,13 @@ test('no line contains control characters', () => {
   const evil = '\u001b[2J\u0007';
   const host = hostIn('failed', `a${evil}`, { problem: { code: 'X', message: evil, remedy: evil } });
   expect(printed([0, [host]], [1, []]).join('')).not.toMatch(/[\u0000-\u001f]/);
+});
+
+test('prints a slow step once, with what it waits for and the remedy', () => {
+  const slow = hostIn('slow', 'win-1');
+  expect(printed([60, [slow]], [90, [slow]], [600, [slow]])).toEqual([
+    ' 60 s  win-1  Slow at find node',
+    '                the kubelet registers its Node, since 12:00:02 UTC (usually 30 s, limit 10 min)',
+    '                -> Check the kubelet.',
+  ]);
 });

@@ -50,7 +50,7 @@ export class ChangeLines {
     if (printed?.text === text || isRepeated(printed, host)) return [];
     const pauseMs = printed?.at === at ? sameStepMs : nextStepMs;
     if (tone === 'busy' && printed !== undefined && nowMs - printed.atMs < pauseMs) return [];
-    const problem = tone === 'bad' ? host.problem : undefined;
+    const problem = tone === 'bad' || tone === 'slow' ? host.problem : undefined;
     this.#printed.set(host.name, { text, at, atMs: nowMs, code: problem?.code });
     return [text, ...(problem === undefined ? [] : problemTexts(problem))];
   }
@@ -84,6 +84,7 @@ function stateText(host: HostView, nowMs: number): string {
   if (problem !== undefined && tone === 'bad') {
     return `${phase === 'Retrying' ? 'Failed' : phase}${step === undefined ? '' : ` at ${step}`}: ${problem.code}`;
   }
+  if (tone === 'slow') return `${phase} at ${step ?? ''}`;
   const ms = host.endedMs === undefined ? undefined : configureMs(host, nowMs);
   const after = ms === undefined ? '' : ` after ${durationText(ms)}`;
   const node = nodeName === undefined ? '' : ` as Node ${nodeName}`;

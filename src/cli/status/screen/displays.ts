@@ -41,7 +41,7 @@ function lineDisplay(terminal: LiveTerminal, stamp: (nowMs: number) => string): 
 export function jsonDisplay({ out, clock }: LiveTerminal): Display {
   const lines = new JsonLines();
   return {
-    show: hosts => lines.next(hosts.map(hostData), clock.now()).forEach(line => out(safe`${line}\n`)),
+    show: hosts => lines.next(hosts.map(hostData), clock.now()).forEach(line => out(safe`${line}\n`, 'data')),
     close: () => undefined,
   };
 }

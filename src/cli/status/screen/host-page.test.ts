@@ -26,7 +26,7 @@ const nowMs = noonMs + 20_000;
 const page = (host: HostView, columns?: number) => hostPage(host, { nowMs, ...(columns !== undefined && { columns }) });
 const textOf = (host: HostView) => page(host).join('\n');
 const of = (status: WindowsInstanceStatus, spec = {}) =>
-  hostOfInstance(instanceOf('10.0.0.1', status, spec), viewOf({ unread: new Set(['nodes']) }));
+  hostOfInstance(instanceOf('10.0.0.1', status, spec), viewOf({ unread: ['nodes'] }));
 
 test('the page begins with name and phase', () => {
   expect(page(hostIn('ready'))[0]).toBe('10.0.0.1  Ready');

@@ -98,7 +98,7 @@ test('colors show the phase and change no text', () => {
   const painted = hostTable(all, { nowMs, paint: colors });
   expect(painted.map(line => line.replaceAll(/\u001b\[\d+m/g, '').trimEnd())).toEqual(plainLines);
   expect(painted.find(line => line.includes('Duplicate'))).toContain('\u001b[31mDuplicate');
-  expect(painted.find(line => line.includes('Paused'))).toContain('\u001b[2mPaused');
+  expect(painted.find(line => line.includes('Paused'))).toContain('\u001b[35mPaused');
 });
 
 test('a table of any content has aligned columns', () => {

@@ -15,7 +15,7 @@ const codes: Readonly<Record<PaintTone, number>> = {
   busy: 36,
   slow: 33,
   bad: 31,
-  idle: 2,
+  idle: 35,
   title: 1,
   faint: 2,
 };

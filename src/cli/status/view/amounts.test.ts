@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesText, countText, durationText, shareText } from './amounts.ts';
+import { bytesText, countText, durationText, shareText, uploadText } from './amounts.ts';
 
 const durations: [ms: number, want: string][] = [
   [0, '0.0 s'],
@@ -65,3 +65,22 @@ test('every duration is short', () => {
 test('counts in singular and plural', () => {
   expect([0, 1, 2].map(count => countText(count, 'host'))).toEqual(['0 hosts', '1 host', '2 hosts']);
 });
+
+const uploads: [progress: Parameters<typeof uploadText>[0], want: string][] = [
+  [{ bytes: 0, totalBytes: 100 }, '[----------] 0 of 100 B (0 %)'],
+  [{ bytes: 0, totalBytes: 100, started: new Date(0).toISOString() }, '[----------] 0 of 100 B (0 %)'],
+  [
+    { bytes: 12e6, totalBytes: 24e6, started: new Date(0).toISOString() },
+    '[#####-----] 12 of 24 MB (50 %), 3.0 MB/s, 4.0 s left',
+  ],
+  [
+    { bytes: 24e6, totalBytes: 24e6, started: new Date(0).toISOString() },
+    '[##########] 24 of 24 MB (100 %), 6.0 MB/s, 0.0 s left',
+  ],
+  [{ bytes: 30, totalBytes: 20, started: 'soon' }, '[##########] 30 of 20 B (100 %)'],
+  [{ bytes: -5, totalBytes: 0, started: '' }, '[##########] 0 of 0 B (100 %)'],
+];
+for (const [progress, want] of uploads) {
+  test(`an upload of ${JSON.stringify(progress)} after four seconds is ${want}`, () =>
+    expect(uploadText(progress, 4000)).toBe(want));
+}

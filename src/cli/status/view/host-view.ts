@@ -31,7 +31,7 @@ export interface ClusterView {
   /** Content of windows-ssh-host-keys. */
   hostKeys: Readonly<Record<string, string>>;
   /** Lists that could not be read. What is missing in them is no evidence. */
-  unread: ReadonlySet<ListName>;
+  unread: readonly ListName[];
   /** False if the namespace has no object of an operator. */
   hasOperator: boolean;
   /** Whether an operator holds the Lease. */

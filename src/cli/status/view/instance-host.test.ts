@@ -127,7 +127,7 @@ test('ignores invalid times', () => {
 });
 
 test('has what a step waits for, and the progress of an upload', () => {
-  expect(hostIn('waiting').note).toBe('the kubelet registers its Node');
+  expect(hostIn('waiting').activity).toMatchObject({ waitsFor: 'the kubelet registers its Node', usualSeconds: 30 });
   expect(hostIn('configuring')).toMatchObject({ note: undefined, progress: { bytes: 3_000_000 } });
 });
 
@@ -168,7 +168,15 @@ test('finds the Node by the name in the record, never by address', () => {
   expect(hostOfInstance(instanceOf('10.0.0.9'), nodes).node).toBeUndefined();
   expect(hostOfInstance(instanceOf('x.example.com', { ipv4: '10.0.0.9' }), nodes).node).toBeUndefined();
   expect(hostOfInstance(instanceOf('y'), nodes).node).toBeUndefined();
-  expect(hostOfInstance(instanceOf('y', { node: 'gone' }), nodes)).toMatchObject({ node: undefined, nodeName: 'gone' });
+  expect(hostOfInstance(instanceOf('y', { node: 'gone' }), nodes)).toMatchObject({
+    node: undefined,
+    nodeName: undefined,
+  });
+  const unread = viewOf({ unread: ['nodes'] });
+  expect(hostOfInstance(instanceOf('y', { node: 'gone' }), unread)).toMatchObject({
+    node: undefined,
+    nodeName: 'gone',
+  });
 });
 
 test('has all names of a host as aliases', () => {
@@ -182,3 +190,27 @@ test('an instance without a source was created by an administrator', () => {
   const host = hostOfInstance({ ...rest, spec: { address: '10.0.0.5' } }, nothing);
   expect(host.source).toEqual({ kind: 'Direct', name: 'mine' });
 });
+
+test('a Ready host whose Node was deleted is configured again, without the old name and times', () => {
+  const ready = instanceOf('10.0.0.1', structuredClone(statuses.ready));
+  expect(hostOfInstance(ready, viewOf())).toMatchObject({
+    phase: 'NodeDeleted',
+    tone: 'busy',
+    note: 'Node win-1 does not exist; the operator configures the host again',
+    nodeName: undefined,
+    startedMs: undefined,
+    problem: undefined,
+  });
+  expect(hostOfInstance(ready, viewOf({ unread: ['nodes'] }))).toMatchObject({ phase: 'Ready', nodeName: 'win-1' });
+});
+
+const timeless: [string, WindowsInstanceStatus][] = [
+  ['Paused', { ...statuses.ready, phase: 'Paused' }],
+  ['Duplicate', { ...structuredClone(statuses.failed), ...structuredClone(statuses.refused) }],
+];
+for (const [phase, status] of timeless) {
+  test(`a host that is ${phase} does not have the times of an earlier journey`, () => {
+    const host = hostOfInstance(instanceOf('10.0.0.1', structuredClone(status)), nothing);
+    expect([host.phase, host.startedMs, host.nextAttemptMs]).toEqual([phase, undefined, undefined]);
+  });
+}

@@ -19,7 +19,9 @@ export function hostOfInstance(instance: WindowsInstance, { nodes, hostKeys, unr
   const { timeline = [], conditions = [] } = status;
   const name = boundNode(instance);
   const node = nodes.find(each => each.name === name);
-  const isNodeGone = status.phase === 'Ready' && node === undefined && !unread.has('nodes');
+  const isRemoved = instance.metadata.deletionTimestamp !== undefined;
+  const mayBeGone = status.phase === 'Ready' && name !== undefined && !unread.includes('nodes');
+  const isNodeGone = mayBeGone && node === undefined && !isRemoved;
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
   const problem = isNodeGone ? undefined : problemOf(instance, failing);
   const at = isNodeGone ? ({ phase: 'NodeDeleted', tone: 'busy' } as const) : phaseOf(instance, problem);
@@ -33,7 +35,7 @@ export function hostOfInstance(instance: WindowsInstance, { nodes, hostKeys, unr
     attempts: failing?.attempts ?? 0,
     hostKey: pinnedKeyOf(instance, node, hostKeys),
     node,
-    nodeName: node?.name ?? (unread.has('nodes') ? status.node : undefined),
+    nodeName: node?.name ?? (unread.includes('nodes') ? status.node : undefined),
     instance,
     timeline,
     conditions,

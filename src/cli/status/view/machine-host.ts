@@ -19,7 +19,7 @@ function hostOfMachine(machine: Machine, view: ClusterView): HostView[] {
     address: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
     source: { kind: 'Machine', name } as const,
     node,
-    nodeName: node?.name ?? (view.unread.has('nodes') ? nodeRef?.name : undefined),
+    nodeName: node?.name ?? (view.unread.includes('nodes') ? nodeRef?.name : undefined),
     aliases: nodeRef?.name === undefined ? [] : [nodeRef.name],
   };
   if (deletionTimestamp !== undefined) return [{ ...base, phase: 'Deleting', tone: 'busy' }];
@@ -45,7 +45,7 @@ function unmanagedMachine({ metadata, status }: Machine, view: ClusterView): Hos
     const message = `Machine ${name} is Running and has no WindowsInstance, and no operator is running`;
     return problem(message, `Start the operator in namespace ${view.namespace}.`);
   }
-  if (view.unread.has('nodes')) {
+  if (view.unread.includes('nodes')) {
     const message = `Machine ${name} is Running and has no WindowsInstance; whether its Node exists is not known`;
     return problem(message, 'Request permission to list Nodes and run the command again.');
   }

@@ -39,7 +39,7 @@ function readyText({ ready }: NodeView): string {
 function abandonedNode(name: string, { unread, namespace }: ClusterView): HostProblem {
   const message = `Node ${name} was configured by this operator, but no entry, Machine or WindowsInstance describes its host`;
   const restore = `To keep it, add its host to ConfigMap ${configMapName.instances} in namespace ${namespace} again`;
-  const isComplete = !unread.has('entries') && !unread.has('machines');
+  const isComplete = !unread.includes('entries') && !unread.includes('machines');
   const remove =
     `to remove it, run \`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data\` and ` +
     `\`kubectl delete node ${name}\``;

@@ -1,24 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { machineLabel } from '#contract/names.ts';
-import type { Machine } from '#kube/resources-openshift.ts';
 import { instanceOf, viewOf } from '../../../../test/kit/status-views.ts';
 import { hostViews } from './cluster-hosts.ts';
 
 const user = 'username=Administrator';
-const machineOf = (name: string, phase?: string, over: Partial<Machine['metadata']> = {}): Machine => ({
-  metadata: { name, namespace: 'openshift-machine-api', ...over },
-  ...(phase !== undefined && {
-    status: {
-      phase,
-      addresses: [
-        { type: 'InternalIP', address: '10.0.0.7' },
-        { type: 'Hostname', address: name },
-      ],
-    },
-  }),
-});
-const ofMachine = (name: string) => instanceOf(name, undefined, { source: { kind: 'Machine', name } });
 const short = (view: Parameters<typeof hostViews>[0]) =>
   hostViews(view).map(({ name, phase, tone, problem }) => [name, phase, tone, problem?.code]);
 
@@ -80,41 +65,6 @@ test('an invalid entry does not hide others', () => {
     ['10.0.0.2', 'Pending'],
     ['bad_name', 'Rejected'],
   ]);
-});
-
-const machines: [phase: string | undefined, want: string, tone: string, code: string | undefined][] = [
-  [undefined, 'Pending', 'busy', undefined],
-  ['Provisioning', 'Provisioning', 'busy', undefined],
-  ['Provisioned', 'Provisioned', 'busy', undefined],
-  ['Failed', 'Failed', 'bad', 'MachineFailed'],
-  ['Running', 'Running', 'bad', 'MachineWithoutInstance'],
-];
-for (const [phase, want, tone, code] of machines) {
-  test(`a Machine in phase ${phase ?? '(none)'} without an instance is ${want}`, () => {
-    expect(short(viewOf({ machines: [machineOf('m1', phase)] }))).toEqual([['m1', want, tone, code]]);
-  });
-}
-
-test('a Machine has its address, and a remedy when it failed', () => {
-  const [host] = hostViews(viewOf({ machines: [machineOf('m1', 'Failed')] }));
-  expect(host).toMatchObject({ address: '10.0.0.7', source: { kind: 'Machine', name: 'm1' } });
-  expect(host?.problem?.remedy).toContain('oc describe machine m1 -n openshift-machine-api');
-});
-
-test('a Machine that is being deleted is Deleting', () => {
-  const machine = machineOf('m1', 'Running', { deletionTimestamp: '2026-03-01T12:00:00Z' });
-  expect(short(viewOf({ machines: [machine] }))).toEqual([['m1', 'Deleting', 'busy', undefined]]);
-});
-
-test('a Machine with an instance is one host; an ignored Machine is none', () => {
-  const ignored = machineOf('m2', 'Running', { labels: { [machineLabel.ignore]: 'true' } });
-  const view = viewOf({ instances: [ofMachine('m1')], machines: [machineOf('m1', 'Provisioned'), ignored] });
-  expect(short(view)).toEqual([['m1', 'Pending', 'busy', undefined]]);
-});
-
-test('does not confuse Machines and entries of the same name', () => {
-  const view = viewOf({ instances: [instanceOf('m1')], machines: [machineOf('m1', 'Provisioning')] });
-  expect(hostViews(view)).toHaveLength(2);
 });
 
 test('sorts hosts by name, numbers as numbers', () => {

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { errorOf } from '../../../test/kit/outcome.ts';
+import { hostIn } from '../../../test/kit/status-views.ts';
+import { selectHosts, selectKnownHosts } from './select-hosts.ts';
+
+const hosts = [
+  hostIn('ready', '10.0.0.1', { aliases: ['win-1', 'entry-1'] }),
+  hostIn('failed', 'win-2.example.com', { aliases: ['10.0.0.2'] }),
+  hostIn('failed', 'win-2.example.org', { aliases: ['10.0.0.3', 'machine-3'] }),
+  hostIn('failed', 'WIN-4', { aliases: [] }),
+];
+
+const cases: [names: string[], want: string[]][] = [
+  [[], ['10.0.0.1', 'win-2.example.com', 'win-2.example.org', 'WIN-4']],
+  [['10.0.0.1'], ['10.0.0.1']],
+  [['WIN-1'], ['10.0.0.1']],
+  [['entry-1', 'win-1'], ['10.0.0.1']],
+  [['win-2.example.com.'], ['win-2.example.com']],
+  [
+    ['machine-3', '10.0.0.1'],
+    ['10.0.0.1', 'win-2.example.org'],
+  ],
+  [['win-2'], ['win-2.example.com', 'win-2.example.org']],
+  [['win-4'], ['WIN-4']],
+  [['win'], []],
+];
+for (const [names, want] of cases) {
+  test(`${JSON.stringify(names)} selects ${JSON.stringify(want)}`, () =>
+    expect(selectHosts(hosts, names).map(({ name }) => name)).toEqual(want));
+}
+
+test('one unknown name among others is an error that lists the hosts', () => {
+  expect(errorOf(() => selectKnownHosts(hosts, ['win-1', 'nope']))).toMatchObject({
+    code: 'HOST_UNKNOWN',
+    message: 'this cluster has no Windows host "nope"',
+    remedy: 'Use one of: 10.0.0.1, win-2.example.com, win-2.example.org, WIN-4.',
+  });
+});
