@@ -44,7 +44,7 @@ export async function statusCluster(): Promise<StatusCluster> {
     putInstance: object => put(windowsInstances, { ...object, metadata: { ...object.metadata, namespace } }),
     putNode: (name, over = {}) =>
       put(nodes, {
-        metadata: { name, labels: { 'kubernetes.io/os': 'windows' } },
+        metadata: { name, labels: { 'kubernetes.io/os': 'windows', 'node-role.kubernetes.io/worker': '' } },
         status: {
           conditions: [{ type: 'Ready', status: 'True' }],
           addresses: [{ type: 'InternalIP', address: '10.0.0.1' }],

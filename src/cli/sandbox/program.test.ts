@@ -29,6 +29,7 @@ interface Stage extends AsyncDisposable {
 async function stage(fail?: AppError): Promise<Stage> {
   const cluster = await statusCluster();
   await cluster.lead(systemClock.now());
+  await cluster.putNode('win-1');
   const specs: SandboxSpec[] = [];
   const operatorExit = new AbortController();
   let running = 0;
@@ -182,12 +183,43 @@ test('stopped before all hosts are Ready, it exits with 1 and prints the summary
   await using set = await stage();
   await put(set.cluster, 'win-1', 'configuring');
   const { terminal, ended, prints } = show(two, set);
-  await prints(/win-1/);
+  await prints(/win-1 +stage programs/);
   terminal.stop();
   expect(await ended).toBe(1);
-  expect(terminal.text()).toContain('0 of 1 host Ready in ');
+  expect(terminal.text()).toMatch(/0 of \d hosts? Ready in /);
   expect(set.isRunning()).toBe(false);
 });
+
+test('prints the kubeconfig and commands at once, and then a hint about the failing host', async () => {
+  await using set = await stage();
+  await put(set.cluster, 'win-1', 'configuring');
+  const { terminal, ended, prints } = show(two, set);
+  await prints(/win-1 +stage programs/);
+  expect(terminal.text()).toMatch(
+    /^Cluster at .*\nIn another terminal:\n {2}export KUBECONFIG=\S+\n[^]*\/opt\/wmco status\n/,
+  );
+  expect(terminal.text()).not.toContain('annotate');
+  await put(set.cluster, 'win-2', 'failed');
+  await prints(/\n {2}\/opt\/wmco status win-2\n {2}kubectl annotate wi win-2 -n \S+ sandbox\/end-fault=wrong-key/);
+  terminal.stop();
+  await ended;
+});
+
+for (const size of [undefined, { columns: 80, rows: 24 }]) {
+  test(`Ctrl-C leaves the last table and the remedies ${size === undefined ? 'in a log' : 'on a terminal'}`, async () => {
+    await using set = await stage();
+    await put(set.cluster, 'win-1', 'ready');
+    await put(set.cluster, 'win-2', 'failed');
+    const { terminal, ended, prints } = show([...two, '--serve'], set, size);
+    await prints('Running until Ctrl-C');
+    terminal.stop();
+    await ended;
+    const last = terminal.text().slice(terminal.text().lastIndexOf('\nHOST '));
+    const table = terminal.text().slice(terminal.text().lastIndexOf('DETAIL'));
+    expect(table).toMatch(/win-1[^]*win-2[^]*2 hosts: 1 Ready, 1 with a problem[^]*-> Put the key there\./);
+    expect(last).toMatch(/SLOWEST STEP[^]*1 of 2 hosts Ready in [^]*Stopping the sandbox/);
+  });
+}
 
 test('stopped before it starts, it exits without output', async () => {
   await using set = await stage();

@@ -44,11 +44,17 @@ test('reads only objects about Windows hosts', async () => {
   expect([view.entries, view.hostKeys, view.notes]).toEqual([{ '10.0.0.1': 'username=x' }, hostKeys, []]);
 });
 
-test('an empty cluster gets a note, not an error', async () => {
+test('a namespace with the Lease of an operator has one, also without hosts', async () => {
   await cluster.lead(systemClock.now());
   const view = await readCluster(parts(), never);
-  expect(view.instances).toEqual([]);
-  expect(view.notes).toEqual([expect.stringMatching(/^No Windows hosts in namespace .* use --namespace/)]);
+  expect(view).toMatchObject({ instances: [], notes: [], hasOperator: true, isOperatorRunning: true, unread: [] });
+});
+
+test('a namespace without any object of an operator has none', async () => {
+  expect(await readCluster({ ...parts(), namespace: 'default' }, never)).toMatchObject({
+    hasOperator: false,
+    isOperatorRunning: false,
+  });
 });
 
 test('notes that no operator is running', async () => {

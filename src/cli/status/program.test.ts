@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
+import { parse } from 'yaml';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { nodes } from '#kube/resources.ts';
+import { machines } from '#kube/resources-openshift.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import { instanceOf, type RecordedTerminal, recordedTerminal, statuses } from '../../../test/kit/status-views.ts';
 import { main } from '../main.ts';
@@ -102,8 +105,13 @@ const failures: [string, string[], number, RegExp][] = [
     1,
     /^error: HOST_UNKNOWN: .*"win-99"\n {2}-> Use one of: 10\.0\.0\.1, 10\.0\.0\.2, bad_name, win3/,
   ],
-  ['an output form that there is not', ['-o', 'xml'], 2, /^error: --output is "xml", not text or json/],
-  ['two hosts', ['a', 'b'], 2, /^error: unexpected argument "b"/],
+  [
+    'an output form that there is not',
+    ['-o', 'xml'],
+    2,
+    /^error: --output is "xml", not text, wide, json, yaml or name/,
+  ],
+  ['one unknown host of two', ['win-1', 'b'], 1, /^error: HOST_UNKNOWN: .*"b"/],
   [
     'a kubeconfig that is missing',
     ['--kubeconfig', '/nonexistent'],
@@ -128,12 +136,95 @@ test('without a kubeconfig it prints how to pass one', async () => {
   ]);
 });
 
-test('an empty namespace is a note, not a failure', async () => {
-  const { code, out } = await run(['-n', 'default']);
-  expect(code).toBe(0);
-  expect(out).toMatch(
-    /^0 hosts\n\nNote: No operator is running in namespace default\.\nNote: No Windows hosts in namespace/,
+const elsewhere: [namespace: string, message: string][] = [
+  ['default', 'no operator in namespace "default"'],
+  ['nowhere', 'namespace "nowhere" does not exist'],
+];
+for (const [namespace, message] of elsewhere) {
+  test(`-n ${namespace} is an error that names the namespace of the operator`, async () => {
+    await cluster.putMachine(`healthy-in-${namespace}`, 'Running');
+    for (const words of [
+      ['-n', namespace],
+      ['-w', '-n', namespace],
+      ['-n', namespace, '-o', 'json'],
+    ]) {
+      const { code, out, err } = await run(words);
+      expect([code, out]).toEqual([1, '']);
+      expect(err).toBe(
+        `error: OPERATOR_MISSING: ${message}; found in "${cluster.namespace}"\n  -> Use --namespace ${cluster.namespace}.\n`,
+      );
+    }
+    await cluster.client.delete(machines, `healthy-in-${namespace}`, { namespace: 'openshift-machine-api' });
+  });
+}
+
+test('a cluster without an operator is an error', async () => {
+  await using empty = await statusCluster();
+  const path = join(folder, 'empty');
+  writeFileSync(path, empty.sandbox.kubeconfig);
+  const { code, err } = await run(['--kubeconfig', path]);
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/^error: OPERATOR_MISSING: no operator in namespace "[^"]+"\n {2}-> Install/),
+  ]);
+});
+
+test('every Windows Node has a row, also after its entry is removed', async () => {
+  const marks = { annotations: { 'windowsmachineconfig.openshift.io/version': 'v1' } };
+  const labels = { 'kubernetes.io/os': 'windows' };
+  await cluster.putNode('forgotten', { metadata: { name: 'forgotten', labels, ...marks } });
+  const { code, out } = await run([]);
+  expect(code).toBe(1);
+  expect(out).toMatch(/^forgotten +10\.0\.0\.1 +forgotten +Unmanaged +NodeUnmanaged$/m);
+  expect((await run(['forgotten'])).out).toMatch(/-> To keep it, add its host to ConfigMap windows-instances/);
+  await cluster.client.delete(nodes, 'forgotten');
+});
+
+test('several hosts have a page each, once', async () => {
+  const { code, out } = await run(['win-1', '10.0.0.2', '10.0.0.1']);
+  expect(code).toBe(1);
+  expect(out.match(/^\S+ {2}(Ready|Failed)$/gm)).toEqual(['10.0.0.1  Ready', '10.0.0.2  Failed']);
+});
+
+test('-o wide has further columns, for hosts by name as well', async () => {
+  const { out } = await run(['-o', 'wide', '10.0.0.1']);
+  const [heading = '', row = ''] = out.split('\n');
+  expect(heading.split(/ {2,}/)).toEqual([
+    'HOST',
+    'SOURCE',
+    'ADDRESS',
+    'USER',
+    'NODE',
+    'VERSION',
+    'PHASE',
+    'STEP',
+    'TIME',
+    'DETAIL',
+  ]);
+  expect(row).toMatch(/^10\.0\.0\.1 +ConfigMap +10\.0\.0\.1 +Administrator +win-1 +v2 +Ready/);
+});
+
+test('--no-headers prints rows only', async () => {
+  const { out } = await run(['--no-headers']);
+  expect(
+    out
+      .trimEnd()
+      .split('\n')
+      .map(line => line.split(' ')[0]),
+  ).toEqual(['10.0.0.1', '10.0.0.2', 'bad_name', 'win3.example.com']);
+});
+
+test('-o name prints objects that kubectl accepts', async () => {
+  const { out } = await run(['-o', 'name']);
+  expect(out).toBe(
+    ['10.0.0.1', '10.0.0.2'].map(name => `windowsinstance.windowsmachineconfig.openshift.io/${name}\n`).join('') +
+      'configmap/windows-instances\nwindowsinstance.windowsmachineconfig.openshift.io/win3.example.com\n',
   );
+});
+
+test('-o yaml prints the same data as -o json', async () => {
+  const [json, yaml] = [await run(['-o', 'json']), await run(['-o', 'yaml'])];
+  expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
 });
 
 /** Runs it until the text is there, then stops it. */
@@ -177,7 +268,10 @@ test('-w draws the table in place on a terminal', async () => {
     await prints(terminal, /4 hosts: 1 Ready[^]*5 hosts[^]*4 hosts/);
   });
   expect(out).toMatch(/\u001b\[\d+A/);
-  expect(out.endsWith('\u001b[?25h')).toBe(true);
+  // The last table stays, in full.
+  expect(out.slice(out.lastIndexOf('\u001b[?25h'))).toMatch(
+    /HOST[^]*10\.0\.0\.1[^]*4 hosts: 1 Ready[^]*-> Put the key there\./,
+  );
 });
 
 test('-w with a host shows its page on a terminal and exits by its state', async () => {
@@ -186,6 +280,21 @@ test('-w with a host shows its page on a terminal and exits by its state', async
   );
   expect(code).toBe(0);
   expect(out).toContain('10.0.0.1  Ready');
+});
+
+test('-w -o json prints a JSON line for each change', async () => {
+  const { out } = await watched(['-w', '-o', 'json'], undefined, async terminal => {
+    await prints(terminal, /win3/);
+    await cluster.putInstance(instanceOf('10.0.0.9', statusOf('ready')));
+    await prints(terminal, /"10\.0\.0\.9".*Ready/);
+    await cluster.client.delete(windowsInstances, '10.0.0.9', { namespace: cluster.namespace });
+    await prints(terminal, /"name":"10\.0\.0\.9","phase":"Gone"/);
+  });
+  const lines = out
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as { name: string; time: string });
+  expect(lines.slice(0, 4).map(({ name }) => name)).toEqual(['10.0.0.1', '10.0.0.2', 'bad_name', 'win3.example.com']);
 });
 
 test('-w for a host that does not exist is an error at once', async () => {
