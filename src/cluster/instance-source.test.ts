@@ -12,7 +12,7 @@ const instance = (source: WindowsInstanceSpec['source'] | undefined, uid?: strin
     uid: 'own',
     ...(uid !== undefined && { annotations: { [instanceAnnotation.sourceUid]: uid } }),
   },
-  spec: { address: '10.0.0.1', ...(source && { source }) },
+  spec: { address: '10.0.0.1', username: 'Administrator', ...(source && { source }) },
 });
 
 /** What the API server takes for a name: it has no limit for the parts between the dots. */

@@ -16,11 +16,11 @@ import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { getFresh, patchCondition } from '#cluster/patch-instance.ts';
+import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { subjectOf } from '#cluster/instance-source.ts';
 import { Acceptance } from './act/acceptance.ts';
-import { acceptedCondition, isRejected } from './condition.ts';
+import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
 import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
@@ -171,7 +171,8 @@ async function reportAcceptance({ instance, problem }: LifecycleFacts, work: Wor
   const condition = acceptedCondition(instance, problem);
   if (condition === undefined) return;
   pass.log.info('Patching condition Accepted', { status: condition.status, reason: condition.reason });
-  await patchCondition(instance, condition, { ...work, ...pass }, problem === undefined ? 'Pending' : 'Failed');
+  const conditions = [condition, ...readyConditions(instance, problem)];
+  await patchConditions(instance, conditions, { ...work, ...pass }, problem === undefined ? 'Pending' : 'Failed');
   if (problem !== undefined) work.recorder.record(subjectOf(instance), rejectionEvent(instance, problem));
 }
 

@@ -26,7 +26,11 @@ function instance({ kind = 'ConfigMap', condition, timeline, reboot, sourceUid }
   const annotations = sourceUid === undefined ? {} : { [instanceAnnotation.sourceUid]: sourceUid };
   return {
     metadata: { name: 'win-5', namespace: 'wmco', uid: 'own', annotations },
-    spec: { address: '10.0.0.5', source: { kind, name: kind === 'Machine' ? 'm-1' : '10.0.0.5' } },
+    spec: {
+      address: '10.0.0.5',
+      username: 'Administrator',
+      source: { kind, name: kind === 'Machine' ? 'm-1' : '10.0.0.5' },
+    },
     status: {
       ...(condition && { conditions: [{ ...known, ...condition }] }),
       ...(timeline && { timeline }),
@@ -82,7 +86,7 @@ const nodeAt = (name: string, ...addresses: string[]): NodeView => ({
 });
 const recorded: WindowsInstance = {
   ...instance(),
-  spec: { address: 'Win.example.com' },
+  spec: { address: 'Win.example.com', username: 'Administrator' },
   status: { host: { name: 'win-5', addresses: ['10.0.0.5', '192.168.0.5'] } },
 };
 const shared: [string, NodeView[], string[]][] = [

@@ -3,7 +3,7 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeLabel } from '#contract/names.ts';
-import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { address, type JoinLab, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -280,15 +280,26 @@ test('records an event of the right kind, with details, when the host of a Machi
   ]);
 });
 
-test('rejects an instance without a user name before it connects', async () => {
+test('rejects an instance with an invalid user name before it connects, and reports it as not ready', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.start();
-  await lab.client.create(windowsInstances, { metadata: { name: 'win-5', namespace }, spec: { address } });
+  await lab.add({ username: 'CORP\\' });
   const { conditions } = await lab.statusWhen(status => status.conditions !== undefined);
-  expect(conditions).toMatchObject([{ type: 'Accepted', status: 'False', reason: 'INSTANCE_USERNAME_INVALID' }]);
+  expect(conditions).toMatchObject([
+    { type: 'Accepted', status: 'False', reason: 'INSTANCE_USERNAME_INVALID' },
+    { type: 'Ready', status: 'False', reason: 'INSTANCE_USERNAME_INVALID' },
+  ]);
   expect(conditions?.[0]?.message).toContain('WindowsInstance win-5: spec.username ');
   expect(host.connectionCount).toBe(0);
+});
+
+test('the API server rejects an instance without a user name', async () => {
+  const lab = await startJoinLab();
+  const spec = { address } as WindowsInstanceSpec;
+  await expect(lab.client.create(windowsInstances, { metadata: { name: 'win-5', namespace }, spec })).rejects.toThrow(
+    'spec.username: Required value',
+  );
 });
 
 test('reports a name without an address and does not connect', async () => {

@@ -19,7 +19,7 @@ import { type RunSettings, defaultSettings } from '#operator/settings.ts';
 const { signal } = new AbortController();
 const instance = (spec: Partial<WindowsInstance['spec']> = {}): WindowsInstance => ({
   metadata: { name: 'win-1', namespace },
-  spec: { address: '10.0.0.5', ...spec },
+  spec: { address: '10.0.0.5', username: 'Administrator', ...spec },
 });
 const pem = newPrivateKey();
 

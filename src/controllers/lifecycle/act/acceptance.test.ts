@@ -250,7 +250,7 @@ test('reports it again when it was removed', async () => {
 test('leaves an instance alone that is being deleted', async () => {
   await using bench = await started();
   const metadata = { name: 'win1', namespace, deletionTimestamp: '2026-03-01T12:00:00Z' };
-  await bench.put(windowsInstances, { metadata, spec: { address: '' } });
+  await bench.put(windowsInstances, { metadata, spec: { address: '', username: 'Administrator' } });
   expect(bench.instance('win1')?.status).toBeUndefined();
 });
 

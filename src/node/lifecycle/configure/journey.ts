@@ -51,11 +51,7 @@ export class ConfigureJourney implements AsyncDisposable {
   }
 
   get username(): string {
-    const { spec, metadata } = this.instance;
-    if (spec.username) return spec.username;
-    throw new AppError('INSTANCE_USERNAME_INVALID', `WindowsInstance ${metadata.name}: spec.username is missing`, {
-      remedy: 'Set spec.username to a user of the host who is an administrator.',
-    });
+    return this.instance.spec.username;
   }
 
   /** Node of the host: by name, never by address. */
