@@ -1,8 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordEvent } from '../../src/cluster/instance-events.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { windowsInstanceCrd } from '../../src/contract/windows-instance/crd.ts';
+import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
+import { EventRecorder } from '../../src/kube/events/events.ts';
+import { createClient } from '../../src/kube/http-client.ts';
 import { issueClientPair } from '../../src/sandbox/apiserver/auth/ca.ts';
 import { secureParts } from '../../src/sandbox/apiserver/auth/secure.ts';
 import { type ApiServer, startApiServer } from '../../src/sandbox/apiserver/server.ts';
@@ -74,6 +79,23 @@ for (const binary of findKubectls()) {
     const wide = await run('get', 'wi', '-o', 'wide');
     expect(wide.text).toMatch(/ADDRESS +SOURCE +USER +IPV4 +KUBELET +VERSION +NEXT ATTEMPT/);
     expect(wide.text).toMatch(/win1\.example\.com .*Administrator/);
+  });
+
+  test(`${binary} describes an instance with its events`, async () => {
+    await run('apply', '-f', at('crd.json'));
+    await expect.poll(async () => (await run('apply', '-f', at('valid.json'))).ok).toBe(true);
+    const client = createClient(loadKubeconfig(await readFile(at('kubeconfig'), 'utf8')));
+    const found = await client.get(windowsInstances, 'win1', { namespace: 'default' });
+    const recorder = new EventRecorder({ client, component: 'operator' });
+    const stop = new AbortController();
+    const running = recorder.run(stop.signal, () => undefined);
+    recordEvent(recorder, found, { type: 'Warning', reason: 'KubeletUnreachable', message: 'Cannot reach it' });
+    await expect
+      .poll(async () => (await run('describe', 'wi', 'win1')).text)
+      .toMatch(/Events:\n.*\n.*\n +Warning +KubeletUnreachable .*Cannot reach it/);
+    stop.abort();
+    await running;
+    await client.close();
   });
 
   test(`${binary} is told that an instance needs a user name`, async () => {

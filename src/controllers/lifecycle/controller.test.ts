@@ -79,9 +79,10 @@ test('the status shows the steps, and the event is about the ConfigMap, once', a
     ['Configured', 'True', 'Joined'],
     ['Ready', 'True', 'Joined'],
   ]);
-  await until(async () => (await lab.events()).length > 0);
-  expect(await lab.events()).toEqual([
+  await until(async () => (await lab.events()).length >= 2);
+  expect((await lab.events()).toSorted()).toEqual([
     `ConfigMap windows-instances: InstanceSetup: Configured instance with address ${address} as a worker node`,
+    `WindowsInstance win-5: InstanceSetup: Configured instance with address ${address} as a worker node`,
   ]);
 });
 
@@ -100,15 +101,18 @@ test('the host has every file, and the agent as a service of the exact command',
   });
 });
 
-test('a Machine gets no labels of the operator, and its events are about the Machine', async () => {
+test('a Machine gets no labels of the operator, and its events are on the Machine and on the instance', async () => {
   const lab = await startJoinLab();
   lab.host();
   lab.start();
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
   await isReady(lab);
   expect((await lab.node())?.metadata.labels).not.toHaveProperty(nodeLabel.byoh);
-  await until(async () => (await lab.events()).length > 0);
-  expect(await lab.events()).toEqual(['Machine machine-1: MachineSetup: Machine machine-1 configured successfully']);
+  await until(async () => (await lab.events()).length >= 2);
+  expect((await lab.events()).toSorted()).toEqual([
+    'Machine machine-1: MachineSetup: Machine machine-1 configured successfully',
+    'WindowsInstance win-5: MachineSetup: Machine machine-1 configured successfully',
+  ]);
 });
 
 test('supports an instance with a DNS name, a pinned key, labels, taints and another port', async () => {

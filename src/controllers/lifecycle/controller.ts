@@ -18,7 +18,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
-import { subjectOf } from '#cluster/instance-source.ts';
+import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { Acceptance } from './act/acceptance.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, credentialsMs, type LifecycleFacts } from './decide.ts';
@@ -173,7 +173,7 @@ async function reportAcceptance({ instance, problem }: LifecycleFacts, work: Wor
   pass.log.info('Patching condition Accepted', { status: condition.status, reason: condition.reason });
   const conditions = [condition, ...readyConditions(instance, problem)];
   await patchConditions(instance, conditions, { ...work, ...pass }, problem === undefined ? 'Pending' : 'Failed');
-  if (problem !== undefined) work.recorder.record(subjectOf(instance), rejectionEvent(instance, problem));
+  if (problem !== undefined) recordEvent(work.recorder, instance, rejectionEvent(instance, problem));
 }
 
 function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' | 'reconnect' }> {
@@ -209,9 +209,9 @@ async function reportNode(
 ): Promise<Outcome> {
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
-  if (await wasInterrupted(instance, work, pass.signal)) recorder.record(subjectOf(instance), setupEvent(instance));
+  if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes.list());
-  work.conflicts.report(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
+  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
   await patchStatus(instance, stamp => readyStatus(node, version, stamp), work, pass);
   const ms = credentialsMs({ instance, nowMs: clock.now() });
   return ms === undefined ? done : after(ms, 'the certificate of the agent expires');

@@ -1,5 +1,5 @@
 import { isAppError } from '#base/errors.ts';
-import { subjectOf } from '#cluster/instance-source.ts';
+import { recordEvent } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { InstancePhase } from '#contract/windows-instance/resource.ts';
@@ -85,7 +85,7 @@ export async function runJourney(
   const { node } = journey;
   if (isEndOfPass(signal) || node === undefined) return;
   log.info(kind.message, { Node: node.name, ...journey.host.usage() });
-  recorder.record(subjectOf(instance), kind.event(instance, journey));
+  recordEvent(recorder, instance, kind.event(instance, journey));
   await record.finish(node, version);
 }
 

@@ -70,7 +70,7 @@ export class MachineSource {
   }
 
   #report(object: Machine, events: EventText[], about = 'machine'): void {
-    this.#events.report(`${keyText(keyOf(object))}: ${about}`, referenceTo(machines, object), events);
+    this.#events.report(`${keyText(keyOf(object))}: ${about}`, [referenceTo(machines, object)], events);
   }
 
   async #reconcile(object: Machine, own: readonly WindowsInstance[], pass: Pass): Promise<PassResult> {
