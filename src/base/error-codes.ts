@@ -92,6 +92,8 @@ export const errorCodes = {
   HOST_UNKNOWN: 'The cluster has no Windows host of this name.',
   STEP_TIMEOUT: 'A step of a journey exceeded its time limit.',
   HOST_NOT_ADMINISTRATOR: 'The SSH user of a host is not an administrator.',
+  HOST_ADAPTERS_SEVERAL: 'A host has several connected network adapters with IPv4 addresses; one is supported.',
+  HOST_VXLAN_PORT_UNSUPPORTED: 'The Windows version of a host cannot use the VXLAN port of the cluster.',
   HOST_SYSTEM_UNSUPPORTED: 'A host runs an unsupported version of Windows.',
   HOST_CLOCK_WRONG: 'The clocks of a host and of the API server differ too much.',
   HOST_NAME_TAKEN: 'A host has the name of a Node that is another machine.',
@@ -123,6 +125,7 @@ export const errorCodes = {
   // nodes, certificates, budget
   NODE_ADDRESS_MISSING: 'A Node has no usable address.',
   NODE_NOT_FOUND: 'A Node does not exist.',
+  KUBELET_UNREACHABLE: 'The operator cannot connect to the kubelet of a Node that has joined.',
   CSR_MALFORMED: 'A certificate signing request cannot be parsed.',
   CSR_REFUSED: 'A certificate signing request violates a rule.',
   BUDGET_INVALID: 'The value of maxUnavailable is neither a whole number nor a percentage.',

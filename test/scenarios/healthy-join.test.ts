@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findCondition } from '../../src/base/condition.ts';
 import { configMapName } from '../../src/contract/names.ts';
 import { events, type KubeEvent } from '../../src/kube/resources.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -47,4 +48,10 @@ test('healthy joins record no Warning event', async () => {
   const all = await allEvents();
   expect(all.length).toBeGreaterThan(6);
   expect(all.filter(({ type }) => type !== 'Normal').map(lineOf)).toEqual([]);
+});
+
+test('the operator reaches the kubelet of every host', async () => {
+  for (const { status } of await operator.instances()) {
+    expect(findCondition(status?.conditions, 'KubeletReachable')).toMatchObject({ status: 'True' });
+  }
 });

@@ -66,7 +66,7 @@ test('a listed host becomes a schedulable Node with all labels and annotations, 
   expect([host.connectionCount, host.openConnections, host.boots]).toEqual([1, 0, 1]);
 });
 
-test('the status shows the steps, and the event is about the ConfigMap, once', async () => {
+test('the status shows the steps, and each event is on the ConfigMap and on the instance, once', async () => {
   const { lab } = await joinedLab();
   const { status } = await lab.instance();
   const names = status?.timeline?.map(step => step.name) ?? [];
@@ -78,6 +78,7 @@ test('the status shows the steps, and the event is about the ConfigMap, once', a
   expect(status?.conditions?.map(({ type, status: is, reason }) => [type, is, reason])).toEqual([
     ['Configured', 'True', 'Joined'],
     ['Ready', 'True', 'Joined'],
+    ['KubeletReachable', 'True', 'Reachable'],
   ]);
   await until(async () => (await lab.events()).length >= 2);
   expect((await lab.events()).toSorted()).toEqual([

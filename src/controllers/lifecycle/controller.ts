@@ -2,6 +2,7 @@ import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/wind
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
@@ -43,6 +44,7 @@ export const permissions: readonly Permission[] = [
 
 export interface LifecycleParts extends ControllerParts {
   connect: Connect;
+  dialTcp: DialTcp;
   resolver: Pick<Resolver, 'addresses'>;
   inputs: HostInputSource;
   payload: PayloadSource;

@@ -202,3 +202,23 @@ test('a clean stop closes the connection and reports no failure', async () => {
   expect(status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
   expect(await lab.events()).toEqual([]);
 });
+
+test('a host whose kubelet cannot be reached joins, with a condition and a Warning event', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  lab.start({ dialTcp: () => Promise.reject(new Error('ECONNREFUSED')) });
+  await lab.add();
+  await isReady(lab);
+  const { conditions } = (await lab.instance()).status ?? {};
+  expect(conditions?.map(({ type, status }) => `${type} ${status}`)).toEqual([
+    'Configured True',
+    'Ready True',
+    'KubeletReachable False',
+  ]);
+  const warnings = async () => (await lab.events()).filter(line => line.includes('KubeletUnreachable')).toSorted();
+  await until(async () => (await warnings()).length >= 2);
+  expect(await warnings()).toEqual([
+    expect.stringMatching(/^ConfigMap windows-instances: KubeletUnreachable: .*10\.0\.0\.5:10250.*New-NetFirewallRule/),
+    expect.stringMatching(/^WindowsInstance win-5: KubeletUnreachable: .*10\.0\.0\.5:10250.*New-NetFirewallRule/),
+  ]);
+});

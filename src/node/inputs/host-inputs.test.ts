@@ -75,6 +75,7 @@ test('brings what hosts need', async () => {
     namespace,
     platform: 'None',
     apiServerUrl: 'https://api-int.example.com:6443',
+    vxlanPort: fixedFacts().read().facts?.network.vxlanPort,
     publicKeyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
   expect(inputs.agentLogMegabytes).toBeUndefined();

@@ -25,6 +25,7 @@ async function started(): Promise<SourceBench> {
     lifecycleController({
       ...bench.parts,
       connect: never,
+      dialTcp: never,
       inputs: { loadKeys: never, prepareInputs: never },
       payload: { agent: never, files: never },
     }),
