@@ -53,6 +53,7 @@ await runOperator(
     client,
     settings: operatorSettings(options.namespace),
     connect: routedConnect(findRoute, connect, systemClock),
+    dialTcp: async () => undefined,
     resolver: names,
     payload: await openPayload({ folder: options.payloadFolder, cacheFolder: options.cacheFolder }),
     clock: systemClock,

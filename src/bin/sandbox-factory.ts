@@ -32,7 +32,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
     ...(port !== undefined && { port }),
     times: { uploadBytesPerSecond: 4_000_000 },
   });
-  const { namespace, connect, resolver } = sandbox;
+  const { namespace, connect, dialTcp, resolver } = sandbox;
   const client = createClient(loadKubeconfig(sandbox.kubeconfig));
   const [stop, operatorExit] = [new AbortController(), new AbortController()];
   const running = runOperator(
@@ -40,6 +40,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
       client,
       settings: defaultSettings({ namespace, version }),
       connect,
+      dialTcp,
       resolver,
       payload: sandboxPayload(version, payloadBytes),
       clock: systemClock,

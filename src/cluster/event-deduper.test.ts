@@ -11,7 +11,7 @@ function bench(maxSubjects?: number) {
   const said: string[] = [];
   const recorder = { record: (_: unknown, { message }: { message: string }) => void said.push(message) };
   const remarks = new EventDeduper({ recorder, clock, ...(maxSubjects !== undefined && { maxSubjects }) });
-  const hold = (subject: string, ...messages: string[]) => remarks.report(subject, object, messages.map(event));
+  const hold = (subject: string, ...messages: string[]) => remarks.report(subject, [object], messages.map(event));
   return { clock, said, hold };
 }
 
@@ -63,7 +63,7 @@ test('reports the reason from the message', () => {
   const clock = manualClock();
   const said: string[] = [];
   const remarks = new EventDeduper({ recorder: { record: (_, { reason }) => void said.push(reason) }, clock });
-  for (const reason of ['A', 'B', 'B']) remarks.report('x', object, [{ type: 'Normal', reason, message: 'same' }]);
+  for (const reason of ['A', 'B', 'B']) remarks.report('x', [object], [{ type: 'Normal', reason, message: 'same' }]);
   expect(said).toEqual(['A', 'B']);
 });
 

@@ -23,10 +23,10 @@ export class EventDeduper {
   }
 
   /**
-   * Takes all events whose cause exists now; those missing from the list are forgotten. `subject` is a unique name. Returns true if
-   * at least one event was recorded.
+   * Takes all events whose cause exists now; those missing from the list are forgotten. Each is recorded on all objects. `subject` is
+   * a unique name. Returns true if at least one event was recorded.
    */
-  report(subject: string, object: ObjectReference, events: readonly EventText[]): boolean {
+  report(subject: string, objects: readonly ObjectReference[], events: readonly EventText[]): boolean {
     const { recorder, clock, repeatMs, maxSubjects } = this.#options;
     const [before, nowMs] = [this.#recorded.get(subject), clock.monotonicMs()];
     const now = new Map<string, number>();
@@ -35,7 +35,7 @@ export class EventDeduper {
       const text = `${event.reason} ${event.message}`;
       const recordedMs = before?.get(text);
       const isDue = recordedMs === undefined || nowMs - recordedMs >= repeatMs;
-      if (isDue) recorder.record(object, event);
+      if (isDue) for (const object of objects) recorder.record(object, event);
       hasRecorded ||= isDue;
       now.set(text, isDue ? nowMs : recordedMs);
     }

@@ -1,18 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { WindowsInstance } from './windows-instance-resource.ts';
-import { instanceAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceSpec } from '#contract/windows-instance/resource.ts';
-import { indexBySource, instanceNames, sourceOf, sourceText, subjectOf } from './instance-source.ts';
+import { indexBySource, instanceNames, sourceOf, sourceText } from './instance-source.ts';
 
-const instance = (source: WindowsInstanceSpec['source'] | undefined, uid?: string): WindowsInstance => ({
-  metadata: {
-    name: 'wi',
-    namespace: 'wmco',
-    uid: 'own',
-    ...(uid !== undefined && { annotations: { [instanceAnnotation.sourceUid]: uid } }),
-  },
-  spec: { address: '10.0.0.1', ...(source && { source }) },
+const instance = (source: WindowsInstanceSpec['source'] | undefined): WindowsInstance => ({
+  metadata: { name: 'wi', namespace: 'wmco' },
+  spec: { address: '10.0.0.1', username: 'Administrator', ...(source && { source }) },
 });
 
 /** What the API server takes for a name: it has no limit for the parts between the dots. */
@@ -81,28 +75,3 @@ for (const [about, source, want] of sources) {
     expect(sourceOf(instance(source)) === undefined).toBe(want.length === 0);
   });
 }
-
-const subjects: [about: string, object: WindowsInstance, want: object][] = [
-  [
-    'speaks to the owner of a Machine about the Machine',
-    instance({ kind: 'Machine', name: 'm1' }, 'u1'),
-    { kind: 'Machine', apiVersion: 'machine.openshift.io/v1beta1', namespace: 'openshift-machine-api', uid: 'u1' },
-  ],
-  [
-    'speaks about an entry on the ConfigMap',
-    instance({ kind: 'ConfigMap', name: '10.0.0.1' }, 'u2'),
-    { kind: 'ConfigMap', apiVersion: 'v1', namespace: 'wmco', name: 'windows-instances', uid: 'u2' },
-  ],
-  [
-    'speaks about one made directly on itself',
-    instance(undefined),
-    { kind: 'WindowsInstance', name: 'wi', uid: 'own' },
-  ],
-];
-for (const [about, object, want] of subjects) {
-  test(about, () => expect(subjectOf(object)).toMatchObject(want));
-}
-
-test('leaves the UID out where it is not known', () => {
-  expect(subjectOf(instance({ kind: 'Machine', name: 'm1' }))).not.toHaveProperty('uid');
-});

@@ -1,12 +1,8 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { sha256 } from '#base/sha256.ts';
 import { trimEndOf } from '#base/trim-end.ts';
-import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
-import { configMapName, instanceAnnotation, namespaceName } from '#contract/names.ts';
+import type { WindowsInstance } from './windows-instance-resource.ts';
 import type { InstanceSource } from '#contract/windows-instance/resource.ts';
-import { referenceTo } from '#kube/events/events.ts';
-import { configMaps, type ObjectReference } from '#kube/resources.ts';
-import { machines } from '#kube/resources-openshift.ts';
 
 /** The owner of a WindowsInstance: a Machine, or an entry of windows-instances by its key. */
 export interface SourceRef {
@@ -43,16 +39,4 @@ export const bySource = 'source';
 export function indexBySource(instance: WindowsInstance): string[] {
   const source = sourceOf(instance);
   return source === undefined ? [] : [sourceText(source)];
-}
-
-/** The object that events go to: the source of the instance, or the instance itself. */
-export function subjectOf(instance: WindowsInstance): ObjectReference {
-  const source = sourceOf(instance);
-  const { namespace = '', annotations = {} } = instance.metadata;
-  if (source === undefined) return referenceTo(windowsInstances, instance);
-  const uid = annotations[instanceAnnotation.sourceUid];
-  const known = uid === undefined ? {} : { uid };
-  return source.kind === 'Machine'
-    ? referenceTo(machines, { metadata: { namespace: namespaceName.machineApi, name: source.name, ...known } })
-    : referenceTo(configMaps, { metadata: { namespace, name: configMapName.instances, ...known } });
 }

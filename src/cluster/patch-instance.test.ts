@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { type WindowsInstance, windowsInstances } from './windows-instance-resource.ts';
 import { manualClock } from '../../test/kit/manual-clock.ts';
 import { MemoryApi, refused } from '../../test/kit/memory-api.ts';
-import { getFresh, patchCondition } from './patch-instance.ts';
+import { getFresh, patchConditions } from './patch-instance.ts';
 
 const other = { type: 'Ready', status: 'False', reason: 'X', message: '', lastTransitionTime: 'then' } as const;
 const news = { type: 'Accepted', status: 'False', reason: 'INSTANCE_DUPLICATE', message: 'twice' } as const;
@@ -12,7 +12,7 @@ function bench() {
   const clock = manualClock();
   const instance: WindowsInstance = api.put(windowsInstances, {
     metadata: { name: 'win1', namespace: 'wmco', generation: 3 },
-    spec: { address: '10.0.0.1' },
+    spec: { address: '10.0.0.1', username: 'Administrator' },
     status: { phase: 'Configuring', conditions: [other] },
   });
   const means = { client: api, clock, signal: new AbortController().signal };
@@ -22,7 +22,7 @@ function bench() {
 
 test('sets its condition beside those of others, for the generation it has seen', async () => {
   const { api, instance, means, status } = bench();
-  await patchCondition(instance, news, means);
+  await patchConditions(instance, [news], means);
   const mine = { ...news, lastTransitionTime: '2026-03-01T12:00:00Z', observedGeneration: 3 };
   expect(status()).toEqual({ phase: 'Configuring', conditions: [other, mine] });
   expect(api.calls.map(({ verb, resource }) => `${verb} ${resource}`)).toEqual([
@@ -33,9 +33,9 @@ test('sets its condition beside those of others, for the generation it has seen'
 
 test('writes nothing when that is said already', async () => {
   const { api, instance, means } = bench();
-  await patchCondition(instance, news, means);
+  await patchConditions(instance, [news], means);
   api.calls.length = 0;
-  await patchCondition(instance, news, means);
+  await patchConditions(instance, [news], means);
   expect(api.calls.map(({ verb }) => verb)).toEqual(['get']);
 });
 
@@ -48,34 +48,40 @@ test('continues top of concurrent writes of another client', async () => {
     const present = api.peek(windowsInstances, 'win1', 'wmco') as WindowsInstance;
     api.put(windowsInstances, { ...present, status: { ...present.status, step: `step ${left}` } });
   };
-  await patchCondition(instance, news, means);
+  await patchConditions(instance, [news], means);
   expect(status()).toMatchObject({ step: 'step 0', conditions: [other, news] });
 });
 
 test('leaves another one of the same name alone', async () => {
   const { api, instance, means, status } = bench();
   api.remove(windowsInstances, 'win1', 'wmco');
-  api.put(windowsInstances, { metadata: { name: 'win1', namespace: 'wmco' }, spec: { address: '10.0.0.2' } });
-  await patchCondition(instance, news, means);
+  api.put(windowsInstances, {
+    metadata: { name: 'win1', namespace: 'wmco' },
+    spec: { address: '10.0.0.2', username: 'Administrator' },
+  });
+  await patchConditions(instance, [news], means);
   expect(status()).toBeUndefined();
 });
 
 test('one that is gone is fine, any other failure is one', async () => {
   const { api, instance, means } = bench();
   api.remove(windowsInstances, 'win1', 'wmco');
-  await patchCondition(instance, news, means);
+  await patchConditions(instance, [news], means);
   api.before = () => {
     throw refused(403, 'Forbidden');
   };
-  await expect(patchCondition(instance, news, means)).rejects.toThrow('Forbidden');
+  await expect(patchConditions(instance, [news], means)).rejects.toThrow('Forbidden');
 });
 
 test('reports a phase where none is set', async () => {
   const { api, instance, means, status } = bench();
-  await patchCondition(instance, news, means, 'Failed');
+  await patchConditions(instance, [news], means, 'Failed');
   expect(status()?.phase).toBe('Configuring');
-  const fresh = api.put(windowsInstances, { metadata: { name: 'win1', namespace: 'wmco' }, spec: { address: 'x' } });
-  await patchCondition(fresh, news, means, 'Failed');
+  const fresh = api.put(windowsInstances, {
+    metadata: { name: 'win1', namespace: 'wmco' },
+    spec: { address: 'x', username: 'Administrator' },
+  });
+  await patchConditions(fresh, [news], means, 'Failed');
   expect(status()).toMatchObject({ phase: 'Failed', conditions: [news] });
 });
 

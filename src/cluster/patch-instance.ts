@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { type NewCondition, setCondition } from '#base/condition.ts';
+import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
 import type { InstancePhase, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import type { CallOptions, Client } from '#kube/client.ts';
@@ -47,18 +47,21 @@ export async function patchStatus(
   return written !== undefined && isSame(written.after) ? written.after : undefined;
 }
 
-/** Sets one condition and keeps those of other writers. `firstPhase` is written where no phase is set yet. */
-export async function patchCondition(
+/** Sets conditions and keeps those of other writers. `firstPhase` is written where no phase is set yet. */
+export async function patchConditions(
   instance: WindowsInstance,
-  condition: NewCondition,
+  updates: readonly NewCondition[],
   deps: PatchDeps & { clock: Clock },
   firstPhase?: InstancePhase,
 ): Promise<void> {
   const { generation } = instance.metadata;
-  const observed = { ...condition, ...(generation !== undefined && { observedGeneration: generation }) };
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
   const change = ({ status }: WindowsInstance): WindowsInstanceStatus => {
-    const conditions = [...setCondition(status?.conditions, observed, deps.clock.now())];
-    return { ...(firstPhase && { phase: firstPhase }), ...status, conditions };
+    const conditions = updates.reduce<readonly Condition[]>(
+      (all, update) => setCondition(all, { ...update, ...observed }, deps.clock.now()),
+      status?.conditions ?? [],
+    );
+    return { ...(firstPhase && { phase: firstPhase }), ...status, conditions: [...conditions] };
   };
   await patchStatus(instance, change, deps);
 }

@@ -59,6 +59,8 @@ export const eventText = {
       'CSRsTooMany',
       `${requester} has more than ${limit} pending CSRs; only ${limit} are evaluated at a time, and refusals are not reported individually. Run kubectl get csr to find their source`,
     ),
+  kubeletUnreachable: ({ message, remedy }: { message: string; remedy: string }) =>
+    warning('KubeletUnreachable', `${message}. ${remedy}`),
   hostKeyChanged: (address: string, remedy: string) =>
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
   privateKeyUnusable: (message: string) => warning('PrivateKeyUnusable', message),

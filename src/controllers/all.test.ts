@@ -25,6 +25,7 @@ function setUp(more: Partial<AllParts> = {}) {
     certificateLifetime: '24h',
     hosts: { joins: 2, uploads: 1 },
     connect: fail,
+    dialTcp: fail,
     inputs: { loadKeys: fail, prepareInputs: fail },
     payload: { agent: fail, files: fail },
     machineSettings: () => {

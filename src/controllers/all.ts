@@ -26,7 +26,9 @@ import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import * as trustedCa from './trusted-ca/controller.ts';
 import * as userData from './user-data/controller.ts';
 
-export interface AllParts extends ControllerParts, Pick<lifecycle.LifecycleParts, 'connect' | 'inputs' | 'payload'> {
+export interface AllParts
+  extends ControllerParts,
+    Pick<lifecycle.LifecycleParts, 'connect' | 'dialTcp' | 'inputs' | 'payload'> {
   resolver: Resolver;
   /** From 0 to 1. */
   random: () => number;

@@ -62,9 +62,9 @@ for (const [about, spec, code] of specs) {
   });
 }
 
-test('refuses an instance without a user', () => {
+test('refuses an instance without a user, stored before the CRD required one', () => {
   const { username: _, ...spec } = made('win1').spec;
-  expect(decide({ ...made('win1'), spec })?.code).toBe('INSTANCE_USERNAME_INVALID');
+  expect(decide({ ...made('win1'), spec: spec as WindowsInstanceSpec })?.code).toBe('INSTANCE_USERNAME_INVALID');
 });
 
 const problem = new AppError('INSTANCE_ENTRY_MALFORMED', 'bad entry', { remedy: 'fix it' });

@@ -39,8 +39,10 @@ function checkAddress(instance: WindowsInstance): AppError | undefined {
   });
 }
 
+/** The CRD requires it, but the object may be older. */
 function checkUsername(instance: WindowsInstance): AppError | undefined {
-  const problem = usernameProblem(instance.spec.username ?? '');
+  const { username } = instance.spec as { username?: string };
+  const problem = usernameProblem(username ?? '');
   if (problem === undefined) return undefined;
   return new AppError('INSTANCE_USERNAME_INVALID', `${labelOf(instance)}: spec.username ${problem}`, {
     remedy: 'Set spec.username to a Windows user with administrator rights, for example Administrator.',

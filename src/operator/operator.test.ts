@@ -202,7 +202,7 @@ test('brings tokens with which hosts are who they should be, for an hour', async
   await start();
   await eventually(() => found(kinds.configMaps, `windows-services-${operatorVersion}`, namespace)).toBeDefined();
   await eventually(() => found(kinds.serviceAccounts, 'windows-instance-config-daemon', namespace)).toBeDefined();
-  const instance = { metadata: { name: 'x' }, spec: { address: 'x' } };
+  const instance = { metadata: { name: 'x' }, spec: { address: 'x', username: 'Administrator' } };
   const { files } = await inputs.prepareInputs(instance, new AbortController().signal);
   const identityIn = async (path: string) => {
     const kubeconfig = files.files.find(each => each.path === path)?.content.reveal() ?? '';

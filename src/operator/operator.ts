@@ -7,6 +7,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { operatorName } from '#contract/names.ts';
 import { createControllers, optionalResources } from '#controllers/all.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
+import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
@@ -29,6 +30,7 @@ export interface OperatorParts {
   client: Client;
   settings: RunSettings;
   connect: Connect;
+  dialTcp: DialTcp;
   resolver: Resolver;
   payload: PayloadSource;
   clock: Clock;

@@ -4,6 +4,7 @@ import { commandHelp } from '#base/command-line.ts';
 import { AppError, errorLabel, isAppError } from '#base/errors.ts';
 import { createLog, type Log } from '#base/log.ts';
 import { operatorName } from '#contract/names.ts';
+import { dialTcp } from '#host/dial-tcp.ts';
 import { createResolver } from '#host/resolver.ts';
 import { connect } from '#host/ssh/connect.ts';
 import type { Client } from '#kube/client.ts';
@@ -64,7 +65,7 @@ async function run(options: StartOptions, deps: ProgramDeps, log: Log): Promise<
   const resolver = createResolver({ clock });
   try {
     await runOperator(
-      { client, settings, connect, resolver, payload, clock, log, metrics, random: Math.random },
+      { client, settings, connect, dialTcp, resolver, payload, clock, log, metrics, random: Math.random },
       deps.signal,
     );
   } finally {

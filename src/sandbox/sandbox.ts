@@ -5,6 +5,7 @@ import { type Log, silentLog } from '#base/log.ts';
 import { Secret } from '#base/secret.ts';
 import { defaultNamespace } from '#contract/names.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
+import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -65,6 +66,7 @@ export interface Sandbox extends AsyncDisposable {
   readonly privateKey: Secret;
   /** Connects to hosts by their sandbox addresses and names. */
   readonly connect: Connect;
+  readonly dialTcp: DialTcp;
   readonly resolver: Resolver;
   readonly hosts: readonly SimulatedHost[];
   host(name: string): SimulatedHost;
@@ -164,6 +166,7 @@ function sandboxOf(parts: Parts, addHost: Sandbox['addHost']): Sandbox {
     kubeconfigFor: user => cluster.kubeconfigFor(user),
     privateKey,
     connect: routedConnect(fleet.findRoute, connect, clock),
+    dialTcp: fleet.dialTcp,
     resolver: fleet.names,
     get hosts() {
       return fleet.hosts;

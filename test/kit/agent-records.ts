@@ -61,7 +61,7 @@ export class AgentRecords {
     );
     const name = this.nodeOf(request) ?? '';
     const status = this.#byNode.get(name);
-    const object = { metadata: { name }, spec: { address: '' }, ...(status && { status }) };
+    const object = { metadata: { name }, spec: { address: '', username: '' }, ...(status && { status }) };
     // Tests show a certificate where a host shows the token of an account; servers from 1.32 on write its id, too.
     const isToken = credentialId !== undefined && !credentialId.startsWith('X509SHA256=');
     return decideCsr({

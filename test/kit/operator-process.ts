@@ -41,6 +41,7 @@ await runOperator(
     client,
     settings: { ...operatorSettings(namespace), ...settings },
     connect: routedConnect(findRoute, connect, systemClock),
+    dialTcp: async () => undefined,
     resolver: names,
     payload: sandboxPayload(payloadBytes, platform),
     clock: systemClock,

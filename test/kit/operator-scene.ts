@@ -110,6 +110,7 @@ async function startOperator(
         ...settings,
       },
       connect: hostsUnreachable,
+      dialTcp: async () => undefined,
       resolver: { addresses: async name => [name] },
       payload: noPayload,
       clock: systemClock,

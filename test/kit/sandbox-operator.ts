@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { sandboxPayload as versionedPayload } from '../../src/bin/sandbox-factory.ts';
 import { createLog } from '../../src/base/log.ts';
 import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import type { DialTcp } from '../../src/host/dial-tcp.ts';
 import type { Connect } from '../../src/host/host.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
@@ -51,6 +52,8 @@ export interface OperatorOptions {
   settings?: Partial<RunSettings>;
   /** Replaces the connection of the sandbox to its hosts. */
   connect?: Connect;
+  /** Replaces the way to the kubelets. */
+  dialTcp?: DialTcp;
 }
 
 export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): SandboxOperator {
@@ -62,9 +65,9 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const settings = { ...operatorSettings(sandbox.namespace), ...options.settings };
   const ending = new AbortController();
   const { resolver } = sandbox;
-  const { connect = sandbox.connect } = options;
+  const { connect = sandbox.connect, dialTcp = sandbox.dialTcp } = options;
   const metrics = new MemoryMetrics();
-  const parts = { client, settings, connect, resolver, payload, clock, log, metrics, random: Math.random };
+  const parts = { client, settings, connect, dialTcp, resolver, payload, clock, log, metrics, random: Math.random };
   let failure: unknown;
   const running = runOperator(parts, ending.signal).catch((error: unknown) => {
     failure = error;

@@ -66,6 +66,7 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
       ...common,
       // Journeys stop before the first connection; the stories are about which hosts are accepted.
       connect: () => Promise.reject(new Error('not reached')),
+      dialTcp: () => Promise.reject(new Error('not reached')),
       inputs: {
         loadKeys: (_instance, signal) => aborted(signal),
         prepareInputs: () => Promise.reject(new Error('not reached')),

@@ -53,6 +53,7 @@ test('hosts and a Machine become nodes with only the permissions of the manifest
       client,
       settings: defaultSettings({ namespace, version }),
       connect: sandbox.connect,
+      dialTcp: sandbox.dialTcp,
       resolver: sandbox.resolver,
       payload,
       clock: systemClock,

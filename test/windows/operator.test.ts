@@ -104,7 +104,8 @@ test('CRE-B-01: the second host is found by DNS name', () => {
 
 test('the operator had all permissions and logged no warning, and its doubles had no errors', async () => {
   const { items } = await scene.admin.listAll(events);
-  const warnings = items.filter(({ type }) => type !== 'Normal');
+  // The kubelet of the lab listens on no port.
+  const warnings = items.filter(({ type, reason }) => type !== 'Normal' && reason !== 'KubeletUnreachable');
   expect(warnings.map(({ reason, message }) => `${reason}: ${message}`)).toEqual([]);
   expect(operator.log.split('\n').filter(line => /"level":"error"|forbidden/i.test(line))).toEqual([]);
   expect(scene.otherOperators.errors).toEqual([]);

@@ -43,6 +43,11 @@ export const secretFiles: readonly string[] = [
   file.cloudConfig,
 ];
 
+/** The kubelet creates it with the rights of its folder, on every host that joins. */
+export function inheritsRights(path: string): boolean {
+  return pathKey(path) === pathKey(file.kubeconfig);
+}
+
 const ruleKeys = new Set(folderRules.map(({ path }) => pathKey(path)));
 
 export function hasRule(path: string): boolean {

@@ -225,3 +225,23 @@ test('does not accept a folder that a user creates again while it is quarantined
   expect(races).toBe(0);
   await expectSecure(host);
 });
+
+const keys: [about: string, path: string, rights: Descriptor, isReported: boolean][] = [
+  [
+    'the kubeconfig that the kubelet created with the rights of its folder',
+    file.kubeconfig,
+    descriptorOf('programs'),
+    false,
+  ],
+  ['a kubeconfig of the kubelet that everyone can write', file.kubeconfig, everyone, true],
+  ['another file with keys that everyone can read', file.agentKubeconfig, descriptorOf('programs'), true],
+];
+for (const [about, path, rights, isReported] of keys) {
+  test(`${isReported ? 'reports' : 'protects without a report'} ${about}`, async () => {
+    const host = new ModelHost();
+    await secure(host);
+    plant(host, path, rights);
+    expect(await secure(host)).toHaveLength(isReported ? 1 : 0);
+    expect(host.files.rights.of(path)).toEqual(descriptorOf('secret'));
+  });
+}

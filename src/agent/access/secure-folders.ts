@@ -3,7 +3,7 @@ import { pathKey } from '#contract/host-path.ts';
 import { dir } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 import { readRecord } from '../stage/record.ts';
-import { type FolderRule, folderRules, hasRule, secretFiles } from './folders.ts';
+import { type FolderRule, folderRules, hasRule, inheritsRights, secretFiles } from './folders.ts';
 import { type Access, judge, type Verdict } from './plan.ts';
 
 /** The agent has a few hundred files; only an administrator could have added more. */
@@ -73,19 +73,23 @@ class Walk {
         return;
       }
       const isFolder = await this.#attempt(path, async () => {
-        const exists = await this.settle(path, await this.#accessOf(path, access));
+        const exists = await this.settle(path, await this.#accessOf(path, access), access);
         return exists && (await this.#files.inspect(path))?.is === 'directory';
       });
       if (isFolder === true) await this.below(path, access, depth + 1);
     }
   }
 
-  /** Fixes one entry; false when it does not exist afterwards. */
-  async settle(path: string, access: Access): Promise<boolean> {
+  /** Fixes one entry; false when it does not exist afterwards. `inherited` are the rights of its folder. */
+  async settle(path: string, access: Access, inherited?: Access): Promise<boolean> {
     const entry = await this.#files.inspect(path);
     if (entry === undefined) return false;
     const verdict = judge(entry, access);
     if (verdict.do === 'keep') return true;
+    if (inherited !== undefined && inheritsRights(path) && judge(entry, inherited).do === 'keep') {
+      await this.#files.protect(path, access);
+      return true;
+    }
     const exists = await this.#act(path, verdict, access);
     // An open file is replaced when it is staged; a folder stays.
     if (exists && verdict.do === 'move aside' && entry.is === 'directory') this.kept.push(path);

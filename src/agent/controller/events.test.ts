@@ -10,6 +10,7 @@ const failures: [code: ErrorCode, reason: string][] = [
   ['CERTIFICATE_BUNDLE_MALFORMED', 'CertificateReadError'],
   ['INPUT_UNREADABLE', 'CertificateReadError'],
   ['SERVICES_INCOMPLETE', 'ServiceFailure'],
+  ['SERVICES_WAITING', 'ServiceFailure'],
   ['SERVICES_MALFORMED', 'ConfigurationFailure'],
   ['OBJECT_MISSING', 'ConfigurationFailure'],
   ['NODE_NOT_READY', 'ConfigurationFailure'],

@@ -12,6 +12,7 @@ const byCode: Partial<Record<ErrorCode, (message: string) => EventText>> = {
   CERTIFICATE_BUNDLE_MALFORMED: eventText.certificateReadError,
   INPUT_UNREADABLE: eventText.certificateReadError,
   SERVICES_INCOMPLETE: warning('ServiceFailure'),
+  SERVICES_WAITING: warning('ServiceFailure'),
 };
 
 const configurationFailure = warning('ConfigurationFailure');
@@ -31,6 +32,9 @@ export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
   if (outcome.did !== 'request reboot') return undefined;
   return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
 }
+
+/** The event while services wait for the network, which is part of every join. */
+export const waitingEvent = normal('ServiceWaiting');
 
 export function repairEvent(paths: readonly string[]): EventText {
   return fileRepaired(`Restored files that had changed: ${paths.join(', ')}`);

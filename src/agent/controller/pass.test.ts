@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { AppError } from '#base/errors.ts';
 import type { EventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
-import { service } from '#contract/services/manifest.ts';
+import { type Service, service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
@@ -10,15 +11,15 @@ import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { sid } from '../access/descriptor.ts';
 import { descriptorOf } from '../access/plan.ts';
 import { knownGoodFile } from '../known-good.ts';
-import { createReconcile } from './pass.ts';
+import { createReconcile, networkLimitMs } from './pass.ts';
 
 const key = { namespace: '', name: 'win-1' };
 
 /** A host with a Node that wants one service, and one pass over it. */
-function hostWith(environment: Record<string, string> = {}) {
+function hostWith(environment: Record<string, string> = {}, further: readonly Service[] = []) {
   const host = new ModelHost();
   host.node = { name: 'win-1', annotations: { [nodeAnnotation.desiredVersion]: 'v1' }, ready: true };
-  const services = [service({ name: 'kubelet', command: 'k.exe', bootstrap: true })];
+  const services = [service({ name: 'kubelet', command: 'k.exe', bootstrap: true }), ...further];
   const data = printManifest({ services, files: [], environment, watchedEnvironment: [] });
   host.configMaps = [{ name: 'windows-services-v1', created: '2026-01-01T00:00:00Z', data }];
   const [events, stop, logged] = [[] as EventText[], new AbortController(), recordedLog()];
@@ -129,4 +130,53 @@ test('does not confirm a version while a folder cannot be secured', async () => 
   };
   await expect(run()).rejects.toMatchObject({ code: 'HOST_FILE_UNUSABLE' });
   expect([reasons(), host.node?.annotations[nodeAnnotation.version]]).toEqual([['ConfigurationFailure'], undefined]);
+});
+
+/** A host whose kube-proxy waits until the subnet is assigned. */
+function hostWithoutSubnet() {
+  const prepare = [{ kind: 'cni-and-kube-proxy', arguments: {} } as const];
+  const bench = hostWith({}, [service({ name: 'kube-proxy', command: 'p.exe', prepare, priority: 1 })]);
+  const waiting = 'waiting for OVN-Kubernetes to assign a pod subnet to node win-1';
+  bench.host.prepared = () => {
+    throw new AppError('HOST_NETWORK_MISSING', waiting, { remedy: 'Check OVN.' });
+  };
+  return { ...bench, message: `kube-proxy is ${waiting}` };
+}
+
+test('reports a service that waits for the network in a Normal event, and looks again soon', async () => {
+  const { host, run, events, logged, message } = hostWithoutSubnet();
+  expect(await run()).toEqual({ after: 5000, why: message });
+  expect(events).toEqual([{ type: 'Normal', reason: 'ServiceWaiting', message }]);
+  expect(logged.messages('info')).toEqual(['Waiting']);
+  host.prepared = () => false;
+  expect(await run()).toMatchObject({ after: 120_000 });
+  expect([events.length, host.report.version]).toEqual([1, 'v1']);
+});
+
+test('reports a service that waits longer than the limit as failed', async () => {
+  const { host, run, events, message } = hostWithoutSubnet();
+  await run();
+  await host.clock.sleep(networkLimitMs - 1, new AbortController().signal);
+  await run();
+  await host.clock.sleep(1, new AbortController().signal);
+  await expect(run()).rejects.toMatchObject({ code: 'SERVICES_WAITING' });
+  expect(events.map(({ type, reason }) => `${type} ${reason}`)).toEqual([
+    'Normal ServiceWaiting',
+    'Normal ServiceWaiting',
+    'Warning ServiceFailure',
+  ]);
+  expect(events.at(-1)?.message).toBe(`${message}. Check OVN.`);
+});
+
+test('has the same patience for the next wait', async () => {
+  const { host, run, reasons } = hostWithoutSubnet();
+  const { prepared } = host;
+  await run();
+  host.prepared = () => false;
+  await run();
+  host.prepared = prepared;
+  await host.services.stop('kube-proxy');
+  await host.clock.sleep(networkLimitMs, new AbortController().signal);
+  await run();
+  expect(reasons()).toEqual(['ServiceWaiting', 'ServiceWaiting']);
 });

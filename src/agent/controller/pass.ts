@@ -1,13 +1,14 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { servicePatience } from '../services/ensure.ts';
 import type { Clock } from '#base/clock.ts';
+import { isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
 import { type KnownGood, saveKnownGood } from '../known-good.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import { failureEvent, outcomeEvent, repairEvent, securedEvent } from './events.ts';
+import { failureEvent, outcomeEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
 
 export interface PassDeps {
   ports: AgentPorts;
@@ -19,12 +20,26 @@ export interface PassDeps {
 /** Crashed services and changed files cause no event, so the host is checked periodically. */
 export const periodMs = 120_000;
 
+/** Services that wait longer for the network have failed. */
+export const networkLimitMs = 5 * 60_000;
+
+/** A new pod subnet starts a pass at once, but a network on the host does not. */
+const waitMs = 5000;
+
 /** Reads the watched Node, without requests. */
 const readyPatience = { everyMs: 200, limitMs: 60_000 };
 
 /** A pass of the controller, with its log lines and events. */
 export function createReconcile({ ports, caBundle, clock, record }: PassDeps): Reconcile {
   const hashOf = createHashCache(ports.files, clock);
+
+  /** When services began to wait for the network; undefined while they do not. */
+  let waitingSinceMs: number | undefined;
+
+  function isOverdue(): boolean {
+    waitingSinceMs ??= clock.monotonicMs();
+    return clock.monotonicMs() - waitingSinceMs >= networkLimitMs;
+  }
 
   function optionsFor(log: Log): PassOptions {
     return {
@@ -56,11 +71,17 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
       const outcome = await reconcileHost(ports, optionsFor(log), waiting);
+      waitingSinceMs = undefined;
       log.info(...logLine(outcome));
       const event = outcomeEvent(outcome);
       if (event !== undefined) record(event);
       return after(periodMs, 'the host is checked every two minutes');
     } catch (error) {
+      if (isAppError(error, 'SERVICES_WAITING') && !signal.aborted && !isOverdue()) {
+        log.info('Waiting', { for: error.message });
+        record(waitingEvent(error.message));
+        return after(waitMs, error.message);
+      }
       const event = signal.aborted ? undefined : failureEvent(error);
       if (event !== undefined) record(event);
       throw error;

@@ -102,9 +102,13 @@ test('polls for the network twenty times, a second apart', async () => {
 const incomplete: [string, ModelHost['state']['networks'], RegExp][] = [
   ['no network', [], /found: none/],
   ['another network', [overlayNetwork({ name: 'nat' })], /found: nat/],
-  ['a network without a subnet', [overlayNetwork({ subnets: [] })], /is not ready/],
-  ['a network with IPv6 alone', [overlayNetwork({ subnets: ['fd00::/64'] })], /is not ready/],
-  ['a network without the address of the host', [overlayNetwork({ managementIp: '' })], /is not ready/],
+  ['a network without a subnet', [overlayNetwork({ subnets: [] })], /waiting for hybrid-overlay-node/],
+  ['a network with IPv6 alone', [overlayNetwork({ subnets: ['fd00::/64'] })], /waiting for hybrid-overlay-node/],
+  [
+    'a network without the address of the host',
+    [overlayNetwork({ managementIp: '' })],
+    /waiting for hybrid-overlay-node/,
+  ],
 ];
 for (const [name, networks, message] of incomplete) {
   test(`fails after twenty seconds of ${name}`, async () => {
@@ -194,7 +198,7 @@ test('waits for the address of an endpoint, and fails without one', async () => 
   host.state.endpoints = [endpoint({ ipAddress: '', mac: '' })];
   await expect(write(host)).rejects.toMatchObject({
     code: 'HOST_NETWORK_MISSING',
-    message: expect.stringContaining(`${vipEndpoint} (E-1) has no IPv4 address`),
+    message: `waiting for an IPv4 address of the endpoint ${vipEndpoint} (E-1)`,
   });
   expect(host.clock.ms).toBe(19_000);
 });
@@ -223,16 +227,23 @@ test('uses verbosity 0 by default', async () => {
 const nodes: [string, NodeSource | undefined][] = [
   ['without the annotation', nodeWith({})],
   ['with an empty annotation', nodeWith({ [nodeAnnotation.hybridOverlaySubnet]: '' })],
-  ['with an annotation that is no network', nodeWith({ [nodeAnnotation.hybridOverlaySubnet]: '10.132.1.5' })],
 ];
 for (const [name, source] of nodes) {
   test(`waits for the pod network of a Node ${name}`, async () => {
     await expect(write(hostWithOverlay(), source)).rejects.toMatchObject({
       code: 'HOST_NETWORK_MISSING',
-      message: expect.stringContaining(`Node win-1: annotation ${nodeAnnotation.hybridOverlaySubnet}`),
+      message: 'waiting for OVN-Kubernetes to assign a pod subnet to node win-1',
     });
   });
 }
+
+test('rejects an annotation that is no subnet', async () => {
+  const source = nodeWith({ [nodeAnnotation.hybridOverlaySubnet]: '10.132.1.5' });
+  await expect(write(hostWithOverlay(), source)).rejects.toMatchObject({
+    code: 'NODE_SUBNET_INVALID',
+    message: `Node win-1: annotation ${nodeAnnotation.hybridOverlaySubnet} is "10.132.1.5", not an IPv4 subnet`,
+  });
+});
 
 test('has no pod network without a Node', async () => {
   const host = hostWithOverlay();

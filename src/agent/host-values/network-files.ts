@@ -48,11 +48,19 @@ function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | u
   if (!/^\d$/.test(verbosity)) throw wrongArgument('verbosity', verbosity);
   const annotations = node === undefined ? {} : readObject(node.object).meta.annotations;
   const clusterCidr = annotations[subnetAnnotation] ?? '';
-  if (node === undefined || parseIpv4Cidr(clusterCidr) === undefined) {
+  if (node === undefined)
+    throw missing('waiting for the kubelet to register the Node', 'Check the log of the kubelet.');
+  if (clusterCidr === '') {
+    throw missing(
+      `waiting for OVN-Kubernetes to assign a pod subnet to node ${node.name}`,
+      'Check the log of the pods ovnkube-control-plane in the namespace openshift-ovn-kubernetes.',
+    );
+  }
+  if (parseIpv4Cidr(clusterCidr) === undefined) {
     throw new AppError(
-      'HOST_NETWORK_MISSING',
-      `Node ${node?.name ?? ''}: annotation ${subnetAnnotation} is ${shown(clusterCidr)}, not a pod subnet`,
-      { remedy: 'Wait: OVN-Kubernetes sets it. If it stays missing, check the log of ovnkube-control-plane.' },
+      'NODE_SUBNET_INVALID',
+      `Node ${node.name}: annotation ${subnetAnnotation} is ${shown(clusterCidr)}, not an IPv4 subnet`,
+      { remedy: 'Check the log of the pods ovnkube-control-plane in the namespace openshift-ovn-kubernetes.' },
     );
   }
   return { nodeName: node.name, clusterCidr, serviceCidr, verbosity: Number(verbosity) };
@@ -71,13 +79,15 @@ async function findOverlay(network: HostNetwork, limits: Limits): Promise<Overla
   );
   if (found !== undefined) return found;
   const names = seen.map(({ name }) => name).join(', ') || 'none';
-  throw new AppError(
-    'HOST_NETWORK_MISSING',
-    `network ${hnsNetwork.overlay} is not ready on the host; found: ${names}`,
-    {
-      remedy: 'Check the log of hybrid-overlay-node on the host.',
-    },
+  throw missing(
+    `waiting for hybrid-overlay-node to create the network ${hnsNetwork.overlay}; found: ${names}`,
+    'Check the log of hybrid-overlay-node in C:\\var\\log\\hybrid-overlay on the host.',
   );
+}
+
+/** A part of the network that is set up while the host joins. The message follows the name of a service and "is". */
+function missing(message: string, remedy: string): AppError {
+  return new AppError('HOST_NETWORK_MISSING', message, { remedy });
 }
 
 /** Undefined until the network has all required values. */
@@ -93,9 +103,10 @@ async function findSourceVip(networkId: string, ports: Ports, limits: Limits): P
   const endpoint = await ensureEndpoint(networkId, ports);
   const address = await poll(() => addressOf(endpoint, ports), { ...limits, patience });
   if (address !== undefined) return address;
-  throw new AppError('HOST_NETWORK_MISSING', `endpoint ${vipEndpoint} (${endpoint.id}) has no IPv4 address`, {
-    remedy: 'Run on the host: Restart-Service hns.',
-  });
+  throw missing(
+    `waiting for an IPv4 address of the endpoint ${vipEndpoint} (${endpoint.id})`,
+    'Run on the host: Restart-Service hns.',
+  );
 }
 
 async function ensureEndpoint(networkId: string, { network, system }: Ports): Promise<HnsEndpoint> {

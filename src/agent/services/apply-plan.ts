@@ -1,6 +1,6 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { ensureRunning, ensureStopped, type ServicePorts } from './ensure.ts';
-import type { Failures } from './failures.ts';
+import { BlockedError, type Failures } from './failures.ts';
 import type { ServiceAction, ServicesPlan } from './plan.ts';
 
 export interface ServiceWork extends ServicePorts {
@@ -27,7 +27,7 @@ export async function applyPlan(
     if (failures.has(action.name)) continue;
     try {
       const blocker = await findBlocker(action, work, failures);
-      if (blocker !== undefined) throw new Error(`waits for ${blocker}`);
+      if (blocker !== undefined) throw new BlockedError(`waits for ${blocker}`);
       if (await applyAction(action, work, waiting)) changed.add(action.name);
       if (action.do === 'start') started.add(action.name);
     } catch (error) {

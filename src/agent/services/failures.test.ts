@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
-import { Failures } from './failures.ts';
+import { BlockedError, Failures } from './failures.ts';
 
 const typed = new AppError('SERVICE_NOT_SETTLED', 'service a did not run', { remedy: 'Look into its log.' });
 
@@ -41,6 +41,34 @@ test('passes on the remedy of the first failure', () => {
     'it retries within two minutes',
   );
 });
+
+const noSubnet = new AppError('HOST_NETWORK_MISSING', 'waiting for a pod subnet', { remedy: 'Check OVN.' });
+const mixed: [about: string, failed: [string, unknown][], code: string, message: string][] = [
+  ['a service that waits for the network', [['p', noSubnet]], 'SERVICES_WAITING', 'p is waiting for a pod subnet'],
+  [
+    'a service that waits, and one that needs it',
+    [
+      ['p', noSubnet],
+      ['q', new BlockedError('waits for p')],
+    ],
+    'SERVICES_WAITING',
+    'p is waiting for a pod subnet',
+  ],
+  [
+    'a service that waits, and one that failed',
+    [
+      ['p', noSubnet],
+      ['q', new Error('1053')],
+    ],
+    'SERVICES_INCOMPLETE',
+    '2 service(s) failed: p (waiting for a pod subnet), q (1053)',
+  ],
+];
+for (const [about, failed, code, message] of mixed) {
+  test(`reports ${about} as ${code}`, () => {
+    expect(errorOf(() => after(...failed).throwIfAny())).toMatchObject({ code, message });
+  });
+}
 
 test('accepts any thrown value', () => {
   expect(errorOf(() => after(['a', 'just a text']).throwIfAny())?.message).toContain('a (just a text)');

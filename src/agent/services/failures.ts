@@ -1,5 +1,10 @@
-import { AppError } from '#base/errors.ts';
+import { AppError, isAppError } from '#base/errors.ts';
 import { serviceKey } from './order.ts';
+
+/** A service that was not started because another one failed. */
+export class BlockedError extends Error {
+  override readonly name = 'BlockedError';
+}
 
 /** Failures by service, collected so that one service does not stop the others. */
 export class Failures {
@@ -15,9 +20,20 @@ export class Failures {
     return this.#errors.has(serviceKey(name));
   }
 
+  /** Services that only wait for the network are reported as such: it is set up while the host joins. */
   throwIfAny(): void {
     const all = [...this.#errors.values()];
     if (all.length === 0) return;
+    const causes = all.filter(({ error }) => !(error instanceof BlockedError));
+    if (causes.length > 0 && causes.every(({ error }) => isAppError(error, 'HOST_NETWORK_MISSING'))) {
+      throw new AppError(
+        'SERVICES_WAITING',
+        causes.map(({ name, error }) => `${name} is ${error.message}`).join('; '),
+        {
+          remedy: remedyOf(causes[0]?.error),
+        },
+      );
+    }
     const list = all.map(({ name, error }) => `${name} (${error.message})`).join(', ');
     throw new AppError('SERVICES_INCOMPLETE', `${all.length} service(s) failed: ${list}`, {
       remedy: remedyOf(all[0]?.error),

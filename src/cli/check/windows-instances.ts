@@ -28,7 +28,7 @@ export function checkWindowsInstances(objects: readonly KubeObject[]): InstanceL
     return {
       instance: object.meta.name,
       address,
-      ...(username !== undefined && { username }),
+      ...(username !== '' && { username }),
       ...(error && { error }),
     };
   });
@@ -38,7 +38,7 @@ export function checkWindowsInstances(objects: readonly KubeObject[]): InstanceL
 function readInstance({ fields, meta }: KubeObject): WindowsInstance {
   const spec = fields.object('spec');
   const texts = Object.fromEntries(
-    (['username', 'hostKey', 'hostname'] as const).flatMap(name => {
+    (['hostKey', 'hostname'] as const).flatMap(name => {
       const value = spec.string(name);
       return value === undefined ? [] : [[name, value]];
     }),
@@ -47,6 +47,11 @@ function readInstance({ fields, meta }: KubeObject): WindowsInstance {
   const { name, namespace, creationTimestamp } = meta;
   return {
     metadata: { name, namespace, creationTimestamp },
-    spec: { address: spec.string('address') ?? '', ...texts, ...(port !== undefined && { port }) },
+    spec: {
+      address: spec.string('address') ?? '',
+      username: spec.string('username') ?? '',
+      ...texts,
+      ...(port !== undefined && { port }),
+    },
   };
 }

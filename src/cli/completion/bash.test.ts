@@ -46,7 +46,7 @@ const cases: [line: string, want: string[]][] = [
   ['wmco render crd --output=y', ['yaml']],
   ['wmco render crd -o dir=o', ['objects']],
   ['wmco render crd --output=dir=o', ['objects']],
-  ['wmco status -o ', ['text', 'json']],
+  ['wmco status -o ', ['text', 'wide', 'json', 'yaml', 'name']],
   ['wmco status --w', ['--watch']],
   ['wmco status --context ', []],
   ['wmco status --kubeconfig ot', ['other.yaml']],

@@ -76,7 +76,7 @@ class SandboxSession {
   async run(): Promise<ExitCode> {
     const { terminal, sandbox, client, options, files } = this.#deps;
     const start = [heading(options, sandbox), ...startLines({ ...files, command: terminal.command() }), ''];
-    for (const line of start) terminal.out(safe`${oneLine(line)}\n`);
+    for (const line of start) terminal.out(safe`${printable(line)}\n`);
     const signal = AbortSignal.any([terminal.signal, sandbox.operatorExit]);
     const display = displayOn(terminal, () => this.#stamp());
     try {

@@ -20,7 +20,10 @@ const plan = (own: WindowsInstance[], others: WindowsInstance[] = [], change: Pa
     { ...wanted, ...change },
     { namespace: 'wmco', own, named: name => [...own, ...others].find(one => one.metadata.name === name) },
   );
-const direct: WindowsInstance = { metadata: { name: plain, namespace: 'wmco' }, spec: { address: '10.0.0.9' } };
+const direct: WindowsInstance = {
+  metadata: { name: plain, namespace: 'wmco' },
+  spec: { address: '10.0.0.9', username: 'Administrator' },
+};
 
 test('makes an instance that says whose it is', () => {
   expect(plan([])).toEqual({

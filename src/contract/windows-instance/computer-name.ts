@@ -1,4 +1,4 @@
-import { computerNamePattern } from './crd.ts';
+import { computerNamePattern } from './spec-schema.ts';
 
 const pattern = new RegExp(computerNamePattern);
 /** NetBIOS. */

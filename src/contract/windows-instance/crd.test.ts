@@ -1,6 +1,12 @@
 import { expect, test } from 'vitest';
 import { windowsInstanceCrd } from './crd.ts';
-import { instancePhases, instanceSources, type WindowsInstanceSpec, type WindowsInstanceStatus } from './resource.ts';
+import {
+  instanceCondition,
+  instancePhases,
+  instanceSources,
+  type WindowsInstanceSpec,
+  type WindowsInstanceStatus,
+} from './resource.ts';
 
 interface Schema {
   type?: string;
@@ -17,13 +23,13 @@ interface Crd {
   spec: {
     group: string;
     scope: string;
-    names: { plural: string; kind: string; shortNames: string[] };
+    names: { plural: string; kind: string; shortNames: string[]; categories: string[] };
     versions: {
       name: string;
       served: boolean;
       storage: boolean;
       subresources: object;
-      additionalPrinterColumns: { name: string; jsonPath: string }[];
+      additionalPrinterColumns: { name: string; jsonPath: string; priority?: number; description: string }[];
       schema: { openAPIV3Schema: Schema };
     }[];
   };
@@ -36,7 +42,11 @@ const schema = version?.schema.openAPIV3Schema ?? {};
 test('is named after its plural and group, as the API server demands', () => {
   expect(crd.metadata.name).toBe(`${crd.spec.names.plural}.${crd.spec.group}`);
   expect(crd.spec).toMatchObject({ group: 'windowsmachineconfig.openshift.io', scope: 'Namespaced' });
-  expect(crd.spec.names).toMatchObject({ kind: 'WindowsInstance', shortNames: ['wi'] });
+  expect(crd.spec.names).toMatchObject({
+    kind: 'WindowsInstance',
+    shortNames: ['wi'],
+    categories: ['windows'],
+  });
 });
 
 test('has one version, served and stored, with a status of its own', () => {
@@ -44,26 +54,58 @@ test('has one version, served and stored, with a status of its own', () => {
   expect(version).toMatchObject({ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} } });
 });
 
-test('kubectl shows source, address, node, phase, step, version and age', () => {
-  expect(version?.additionalPrinterColumns.map(({ name }) => name)).toEqual([
-    'Source',
-    'Address',
+const columns = version?.additionalPrinterColumns ?? [];
+const namesOf = (list: typeof columns) => list.map(({ name }) => name);
+
+test('kubectl shows node, phase, step, reason and age, and more with -o wide', () => {
+  expect(namesOf(columns.filter(({ priority = 0 }) => priority === 0))).toEqual([
     'Node',
     'Phase',
     'Step',
-    'Version',
+    'Reason',
     'Age',
   ]);
+  expect(namesOf(columns.filter(({ priority }) => priority === 1))).toEqual([
+    'Address',
+    'Source',
+    'User',
+    'IPv4',
+    'Kubelet',
+    'Version',
+    'Next Attempt',
+  ]);
+  for (const { name, description } of columns) expect(description, name).toMatch(/\.$/);
+});
+
+test('the default columns fit into 120 characters, even for a DNS name and the longest step and reason', () => {
+  const widest = [
+    'win1.winc.example.com',
+    'WIN-ABCDEFGHIJK',
+    'reboot for settings',
+    'INSTANCE_ADDRESS_UNRESOLVED',
+    '365d',
+  ];
+  const phase = Math.max(...instancePhases.map(({ length }) => length));
+  const gaps = 3 * widest.length;
+  expect(widest.join('').length + phase + gaps).toBeLessThanOrEqual(120);
 });
 
 test('every printed column exists in the schema', () => {
-  for (const { jsonPath } of version?.additionalPrinterColumns ?? []) {
-    const names = jsonPath.split('.').slice(1);
+  for (const { jsonPath } of columns) {
+    const names = jsonPath
+      .replace(/\[\?.*?\]/, '')
+      .split('.')
+      .slice(1);
     if (names[0] === 'metadata') continue;
     let at: Schema | undefined = schema;
-    for (const name of names) at = at?.properties?.[name];
+    for (const name of names) at = at?.items?.properties?.[name] ?? at?.properties?.[name];
     expect(at, jsonPath).toBeDefined();
   }
+});
+
+test('a column about a condition names one that the operator sets', () => {
+  const types = columns.flatMap(({ jsonPath }) => /@\.type=="(\w+)"/.exec(jsonPath)?.[1] ?? []);
+  expect(types).toEqual([instanceCondition.ready, instanceCondition.kubeletReachable]);
 });
 
 test('is a structural schema: every value has a type', () => {
@@ -78,14 +120,31 @@ test('is a structural schema: every value has a type', () => {
   expect(untyped).toEqual([]);
 });
 
-test('every member a person writes is described', () => {
-  const spec = schema.properties?.['spec']?.properties ?? {};
-  for (const [name, member] of Object.entries(spec)) expect(member.description, name).toMatch(/\.$/);
+/** The name of a field in words: `keySecret` is "key secret". */
+const wordsOf = (name: string) => name.replace(/[A-Z]+/g, part => ` ${part.toLowerCase()}`).trim();
+
+test('kubectl explain describes every field in a sentence that says more than its name', () => {
+  const visit = (at: Schema, path: string) => {
+    const { description = '' } = at;
+    const name = path.split(/[.[{]/).at(-1) ?? '';
+    expect(description, path).toMatch(/^[A-Z].{9,}\.$/);
+    expect(description.toLowerCase(), path).not.toBe(`${wordsOf(name)}.`);
+    for (const [child, member] of Object.entries(at.properties ?? {})) visit(member, `${path}.${child}`);
+    if (at.items) visit(at.items, `${path}[]`);
+    if (at.additionalProperties) visit(at.additionalProperties, `${path}{}`);
+  };
+  visit(schema, 'windowsinstance');
 });
 
-test('an address is all that is required', () => {
+test('the description of a condition names every type that the operator sets', () => {
+  const { description = '' } =
+    schema.properties?.['status']?.properties?.['conditions']?.items?.properties?.['type'] ?? {};
+  for (const type of Object.values(instanceCondition)) expect(description).toContain(`${type}: `);
+});
+
+test('address and user are all that is required', () => {
   expect(schema.required).toEqual(['spec']);
-  expect(schema.properties?.['spec']?.required).toEqual(['address']);
+  expect(schema.properties?.['spec']?.required).toEqual(['address', 'username']);
 });
 
 test('phases and sources are those of the types', () => {

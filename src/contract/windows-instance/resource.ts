@@ -33,7 +33,8 @@ export interface WindowsInstanceSpec {
   address: string;
   /** SSH port; default: 22. */
   port?: number;
-  username?: string;
+  /** Windows user with administrator rights. */
+  username: string;
   /** Secret in the operator's namespace; default: cloud-private-key. */
   keySecret?: { name: string; key?: string };
   /** Host key known in advance, as in known_hosts: `<type> <base64>`. */
@@ -76,6 +77,8 @@ export const instanceCondition = {
   configured: 'Configured',
   /** Configured, and its Node is ready. */
   ready: 'Ready',
+  /** Whether the operator reached the kubelet at the end of the last join. Missing before, and for adopted hosts. */
+  kubeletReachable: 'KubeletReachable',
 } as const;
 
 /** Progress of the current upload. */

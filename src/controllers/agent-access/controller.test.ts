@@ -46,7 +46,7 @@ const windowsNode = (name: string, annotations: Record<string, string> = {}, uid
 const at = (version: string) => ({ [nodeAnnotation.version]: version });
 const instanceOf = (node: string, status: WindowsInstanceStatus = { agent }): WindowsInstance => ({
   metadata: { name: `instance-${node}`, namespace },
-  spec: { address: '10.0.0.5' },
+  spec: { address: '10.0.0.5', username: 'Administrator' },
   status: { host: { name: node, addresses: [] }, ...status },
 });
 /** A Node with the instance that is bound to it. */

@@ -56,7 +56,7 @@ const goNode = {
 };
 const bound = (status: WindowsInstanceStatus): WindowsInstance => ({
   metadata: { name: 'i', namespace },
-  spec: { address: '10.0.0.5' },
+  spec: { address: '10.0.0.5', username: 'Administrator' },
   status: { host: { name: 'w', addresses: [] }, ...status },
 });
 

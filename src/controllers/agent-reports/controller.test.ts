@@ -79,7 +79,7 @@ class Bench {
     const name = `instance-${node}`.slice(0, 200);
     const made = await this.client.create<WindowsInstance>(windowsInstances, {
       metadata: { name, namespace },
-      spec: { address: '10.0.0.5' },
+      spec: { address: '10.0.0.5', username: 'Administrator' },
     });
     const body = { status: { node, host: { name: node, addresses: [] }, ...status } };
     const { name: instance = '' } = made.metadata;

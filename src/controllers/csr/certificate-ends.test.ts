@@ -63,7 +63,11 @@ for (const [title, identity, want] of news) {
 function bench(status: WindowsInstance['status']) {
   const api = new MemoryApi();
   const metadata = { name: 'win-1', namespace: 'wmco' };
-  const instance = api.put(windowsInstances, { metadata, spec: { address: 'x' }, ...(status && { status }) });
+  const instance = api.put(windowsInstances, {
+    metadata,
+    spec: { address: 'x', username: 'Administrator' },
+    ...(status && { status }),
+  });
   const now = () => api.peek(windowsInstances, 'win-1', 'wmco')?.status;
   const record = (over: object = {}, of = instance) =>
     recordEnd(of, { member: 'agent', node: 'win-1', keyHash: 'a', endsMs, ...over }, api, signal);

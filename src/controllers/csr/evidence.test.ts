@@ -10,7 +10,7 @@ const instanceWith = (
   spec: Partial<WindowsInstance['spec']> = {},
 ): WindowsInstance => ({
   metadata: { name: 'win-1', namespace: 'wmco' },
-  spec: { address: '10.0.0.1', ...spec },
+  spec: { address: '10.0.0.1', username: 'Administrator', ...spec },
   ...(status && { status }),
 });
 

@@ -19,7 +19,7 @@ function instanceOf(
       creationTimestamp: created,
       ...(isGoing && { deletionTimestamp: created }),
     },
-    spec: { address, ...(servingNames && { servingNames }) },
+    spec: { address, username: 'Administrator', ...(servingNames && { servingNames }) },
     status,
   };
 }
@@ -126,7 +126,7 @@ test('a host that has got the former address of another one is not kept from it 
 test('a host that calls itself like the address or an added name of another takes nothing from it', () => {
   const named = {
     ...instanceOf('victim', host('win-1', '10.0.0.1'), { address: 'win-1.corp' }),
-    spec: { address: 'win-1.corp', servingNames: ['alias.corp'] },
+    spec: { address: 'win-1.corp', username: 'Administrator', servingNames: ['alias.corp'] },
   };
   const squatters = ['win-1.corp', 'alias.corp'].map(name => instanceOf(`evil-${name}`, host(name, '10.0.0.9')));
   const nodes = squatters.map(({ status }) => nodeOf(status?.host?.name ?? '', '10.0.0.9'));

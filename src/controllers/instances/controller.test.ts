@@ -158,7 +158,7 @@ test('leaves alone what others have made', async () => {
 test('deletes what it finds without an entry when it starts', async () => {
   const bench = sourceBench();
   const source = { kind: 'ConfigMap' as const, name: '10.0.0.7' };
-  const spec = { address: '10.0.0.7', source };
+  const spec = { address: '10.0.0.7', username: 'Administrator', source };
   await bench.put(windowsInstances, { metadata: { name: '10.0.0.7', namespace }, spec });
   await listed(bench, { '10.0.0.1': user });
   await bench.start(instancesController(bench.parts));

@@ -82,7 +82,7 @@ class EntrySource {
     const reported = entries.flatMap(entry =>
       entry.ok || (own.length > 0 && usable === undefined) ? [] : [entry.error],
     );
-    if (map !== undefined) this.#events.report(host, referenceTo(configMaps, map), reported.map(failureEvent));
+    if (map !== undefined) this.#events.report(host, [referenceTo(configMaps, map)], reported.map(failureEvent));
     if (usable !== undefined) {
       const { address, username } = usable;
       const sourceUid = map?.metadata.uid ?? '';

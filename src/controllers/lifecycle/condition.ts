@@ -19,6 +19,13 @@ function conditionFor(problem: AppError | undefined): NewCondition {
   return { type, status: 'False', reason: problem.code, message: `${problem.message}. ${problem.remedy}` };
 }
 
+/** A rejected host is not ready, for the same reason; the Node of a host that joined before can be. */
+export function readyConditions({ status }: WindowsInstance, problem: AppError | undefined): NewCondition[] {
+  const known = findCondition(status?.conditions, instanceCondition.ready);
+  if (problem === undefined || known?.status === 'True') return [];
+  return [{ ...conditionFor(problem), type: instanceCondition.ready }];
+}
+
 export function isRejected({ status }: WindowsInstance): boolean {
   return findCondition(status?.conditions, instanceCondition.accepted)?.status === 'False';
 }

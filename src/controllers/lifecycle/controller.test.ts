@@ -66,7 +66,7 @@ test('a listed host becomes a schedulable Node with all labels and annotations, 
   expect([host.connectionCount, host.openConnections, host.boots]).toEqual([1, 0, 1]);
 });
 
-test('the status shows the steps, and the event is about the ConfigMap, once', async () => {
+test('the status shows the steps, and each event is on the ConfigMap and on the instance, once', async () => {
   const { lab } = await joinedLab();
   const { status } = await lab.instance();
   const names = status?.timeline?.map(step => step.name) ?? [];
@@ -78,10 +78,12 @@ test('the status shows the steps, and the event is about the ConfigMap, once', a
   expect(status?.conditions?.map(({ type, status: is, reason }) => [type, is, reason])).toEqual([
     ['Configured', 'True', 'Joined'],
     ['Ready', 'True', 'Joined'],
+    ['KubeletReachable', 'True', 'Reachable'],
   ]);
-  await until(async () => (await lab.events()).length > 0);
-  expect(await lab.events()).toEqual([
+  await until(async () => (await lab.events()).length >= 2);
+  expect((await lab.events()).toSorted()).toEqual([
     `ConfigMap windows-instances: InstanceSetup: Configured instance with address ${address} as a worker node`,
+    `WindowsInstance win-5: InstanceSetup: Configured instance with address ${address} as a worker node`,
   ]);
 });
 
@@ -100,15 +102,18 @@ test('the host has every file, and the agent as a service of the exact command',
   });
 });
 
-test('a Machine gets no labels of the operator, and its events are about the Machine', async () => {
+test('a Machine gets no labels of the operator, and its events are on the Machine and on the instance', async () => {
   const lab = await startJoinLab();
   lab.host();
   lab.start();
   await lab.add({ source: { kind: 'Machine', name: 'machine-1' } });
   await isReady(lab);
   expect((await lab.node())?.metadata.labels).not.toHaveProperty(nodeLabel.byoh);
-  await until(async () => (await lab.events()).length > 0);
-  expect(await lab.events()).toEqual(['Machine machine-1: MachineSetup: Machine machine-1 configured successfully']);
+  await until(async () => (await lab.events()).length >= 2);
+  expect((await lab.events()).toSorted()).toEqual([
+    'Machine machine-1: MachineSetup: Machine machine-1 configured successfully',
+    'WindowsInstance win-5: MachineSetup: Machine machine-1 configured successfully',
+  ]);
 });
 
 test('supports an instance with a DNS name, a pinned key, labels, taints and another port', async () => {

@@ -2,6 +2,7 @@ import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/wind
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
@@ -16,11 +17,11 @@ import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { getFresh, patchCondition } from '#cluster/patch-instance.ts';
+import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
-import { subjectOf } from '#cluster/instance-source.ts';
+import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { Acceptance } from './act/acceptance.ts';
-import { acceptedCondition, isRejected } from './condition.ts';
+import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
 import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
@@ -43,6 +44,7 @@ export const permissions: readonly Permission[] = [
 
 export interface LifecycleParts extends ControllerParts {
   connect: Connect;
+  dialTcp: DialTcp;
   resolver: Pick<Resolver, 'addresses'>;
   inputs: HostInputSource;
   payload: PayloadSource;
@@ -171,8 +173,9 @@ async function reportAcceptance({ instance, problem }: LifecycleFacts, work: Wor
   const condition = acceptedCondition(instance, problem);
   if (condition === undefined) return;
   pass.log.info('Patching condition Accepted', { status: condition.status, reason: condition.reason });
-  await patchCondition(instance, condition, { ...work, ...pass }, problem === undefined ? 'Pending' : 'Failed');
-  if (problem !== undefined) work.recorder.record(subjectOf(instance), rejectionEvent(instance, problem));
+  const conditions = [condition, ...readyConditions(instance, problem)];
+  await patchConditions(instance, conditions, { ...work, ...pass }, problem === undefined ? 'Pending' : 'Failed');
+  if (problem !== undefined) recordEvent(work.recorder, instance, rejectionEvent(instance, problem));
 }
 
 function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' | 'reconnect' }> {
@@ -208,9 +211,9 @@ async function reportNode(
 ): Promise<Outcome> {
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
-  if (await wasInterrupted(instance, work, pass.signal)) recorder.record(subjectOf(instance), setupEvent(instance));
+  if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes.list());
-  work.conflicts.report(instance.metadata.uid ?? '', subjectOf(instance), conflicts);
+  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
   await patchStatus(instance, stamp => readyStatus(node, version, stamp), work, pass);
   const ms = credentialsMs({ instance, nowMs: clock.now() });
   return ms === undefined ? done : after(ms, 'the certificate of the agent expires');

@@ -28,7 +28,7 @@ const instance = (
   agent: InstanceIdentity | undefined = certified,
 ): WindowsInstance => ({
   metadata: { name: 'win-5', ...metadata },
-  spec: { address: '10.0.0.5', ...over },
+  spec: { address: '10.0.0.5', username: 'Administrator', ...over },
   status: { host, ...(agent && { agent }) },
 });
 const deleted = { deletionTimestamp: '2026-03-01T12:00:00Z' };

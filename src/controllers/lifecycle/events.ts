@@ -7,7 +7,7 @@ import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#base/condition.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
-import { subjectOf } from '#cluster/instance-source.ts';
+import { eventObjects, sourceReference } from '#cluster/instance-events.ts';
 
 export interface InstanceEvent {
   object: ObjectReference;
@@ -48,18 +48,19 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
   const known = findCondition(instance.status?.conditions, instanceCondition.configured);
   if (known?.status === 'False' && known.reason === error.code) return [];
   const { spec } = instance;
-  const object = subjectOf(instance);
   const details = eventText.instanceSetupFailure(`${error.code}: ${error.message}. ${error.remedy}`);
-  const events: InstanceEvent[] =
-    spec.source?.kind === 'Machine'
-      ? [
-          { object, text: machineFailure(spec.source.name ?? '', error) },
-          // The text of Machine events is fixed; the details go to the instance.
-          { object: referenceTo(windowsInstances, instance), text: details },
-        ]
-      : [{ object, text: details }];
+  // The text of Machine events is fixed; the details are on the instance.
+  const isOfMachine = spec.source?.kind === 'Machine';
+  const sourceText = isOfMachine ? machineFailure(spec.source?.name ?? '', error) : details;
   const isKeyChange = error.code === 'HOST_KEY_CHANGED';
-  return [...events, ...(isKeyChange ? [{ object, text: eventText.hostKeyChanged(spec.address, error.remedy) }] : [])];
+  const keyChange = isKeyChange ? [eventText.hostKeyChanged(spec.address, error.remedy)] : [];
+  const on = (objects: readonly ObjectReference[], texts: readonly EventText[]) =>
+    texts.flatMap(text => objects.map(object => ({ object, text })));
+  return [
+    ...on(sourceReference(instance), [sourceText]),
+    ...on([referenceTo(windowsInstances, instance)], [details]),
+    ...on(eventObjects(instance), keyChange),
+  ];
 }
 
 const machineGraceMs = 5 * 60_000;

@@ -3,7 +3,7 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, nodeLabel } from '#contract/names.ts';
-import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { address, type JoinLab, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -178,9 +178,12 @@ for (const [name, code, step, arrange] of cases) {
     expect(condition).toMatchObject({ status: 'False', reason: code });
     expect(condition?.message).toContain(entryOf(status)?.lastError?.remedy);
     expect(status.conditions?.find(({ type }) => type === 'Ready')).toMatchObject({ status: 'False', reason: code });
-    const told = (await lab.events()).filter(line => line.includes('InstanceSetupFailure'));
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain(`ConfigMap windows-instances: InstanceSetupFailure: ${code}: `);
+    const failures = async () => (await lab.events()).filter(line => line.includes('InstanceSetupFailure')).toSorted();
+    await until(async () => (await failures()).length >= 2);
+    expect(await failures()).toEqual([
+      expect.stringContaining(`ConfigMap windows-instances: InstanceSetupFailure: ${code}: `),
+      expect.stringContaining(`WindowsInstance win-5: InstanceSetupFailure: ${code}: `),
+    ]);
     expect(host.openConnections).toBe(0);
     expect(host.boots).toBe(1);
   });
@@ -251,9 +254,8 @@ test('another failure is reported, and so is the first one when it comes back', 
   await has('HOST_REFUSED_KEY');
   host.faults.connect = () => fail(unreachable(address));
   await has('HOST_UNREACHABLE');
-  await until(async () => (await lab.events()).length >= 2);
-  const codes = (await lab.events()).map(line => line.split(': ')[2]);
-  expect(new Set(codes)).toEqual(new Set(['HOST_UNREACHABLE', 'HOST_REFUSED_KEY']));
+  const codes = async () => new Set((await lab.events()).map(line => line.split(': ')[2]));
+  await expect.poll(codes).toEqual(new Set(['HOST_UNREACHABLE', 'HOST_REFUSED_KEY']));
 });
 
 test('waits for a Machine that does not answer yet without reporting a failure', async () => {
@@ -280,15 +282,26 @@ test('records an event of the right kind, with details, when the host of a Machi
   ]);
 });
 
-test('rejects an instance without a user name before it connects', async () => {
+test('rejects an instance with an invalid user name before it connects, and reports it as not ready', async () => {
   const lab = await startJoinLab();
   const host = lab.host();
   lab.start();
-  await lab.client.create(windowsInstances, { metadata: { name: 'win-5', namespace }, spec: { address } });
+  await lab.add({ username: 'CORP\\' });
   const { conditions } = await lab.statusWhen(status => status.conditions !== undefined);
-  expect(conditions).toMatchObject([{ type: 'Accepted', status: 'False', reason: 'INSTANCE_USERNAME_INVALID' }]);
+  expect(conditions).toMatchObject([
+    { type: 'Accepted', status: 'False', reason: 'INSTANCE_USERNAME_INVALID' },
+    { type: 'Ready', status: 'False', reason: 'INSTANCE_USERNAME_INVALID' },
+  ]);
   expect(conditions?.[0]?.message).toContain('WindowsInstance win-5: spec.username ');
   expect(host.connectionCount).toBe(0);
+});
+
+test('the API server rejects an instance without a user name', async () => {
+  const lab = await startJoinLab();
+  const spec = { address } as WindowsInstanceSpec;
+  await expect(lab.client.create(windowsInstances, { metadata: { name: 'win-5', namespace }, spec })).rejects.toThrow(
+    'spec.username: Required value',
+  );
 });
 
 test('reports a name without an address and does not connect', async () => {

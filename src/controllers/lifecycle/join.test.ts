@@ -87,9 +87,10 @@ test('a success whose status write failed is written by the next pass, and is no
   await until(() => lab.logged.messages('error').includes('Reconcile failed; retrying'));
   isDown = false;
   await isReady(lab);
-  await until(async () => (await lab.events()).length > 0);
-  expect(await lab.events()).toEqual([
+  await until(async () => (await lab.events()).length >= 2);
+  expect((await lab.events()).toSorted()).toEqual([
     `ConfigMap windows-instances: InstanceSetup: Configured instance with address ${address} as a worker node`,
+    `WindowsInstance win-5: InstanceSetup: Configured instance with address ${address} as a worker node`,
   ]);
   expect((await lab.instance()).status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
 });
@@ -111,7 +112,7 @@ test('an operator killed right before the last status write is followed by one t
   await operator.current.stop();
   lab.start();
   await isReady(lab);
-  await until(async () => (await lab.events()).length === 1);
+  await until(async () => (await lab.events()).length === 2);
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
 });
 
@@ -200,4 +201,24 @@ test('a clean stop closes the connection and reports no failure', async () => {
   expect(status?.phase).toBe('Configuring');
   expect(status?.timeline?.some(({ lastError }) => lastError !== undefined)).toBe(false);
   expect(await lab.events()).toEqual([]);
+});
+
+test('a host whose kubelet cannot be reached joins, with a condition and a Warning event', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  lab.start({ dialTcp: () => Promise.reject(new Error('ECONNREFUSED')) });
+  await lab.add();
+  await isReady(lab);
+  const { conditions } = (await lab.instance()).status ?? {};
+  expect(conditions?.map(({ type, status }) => `${type} ${status}`)).toEqual([
+    'Configured True',
+    'Ready True',
+    'KubeletReachable False',
+  ]);
+  const warnings = async () => (await lab.events()).filter(line => line.includes('KubeletUnreachable')).toSorted();
+  await until(async () => (await warnings()).length >= 2);
+  expect(await warnings()).toEqual([
+    expect.stringMatching(/^ConfigMap windows-instances: KubeletUnreachable: .*10\.0\.0\.5:10250.*New-NetFirewallRule/),
+    expect.stringMatching(/^WindowsInstance win-5: KubeletUnreachable: .*10\.0\.0\.5:10250.*New-NetFirewallRule/),
+  ]);
 });

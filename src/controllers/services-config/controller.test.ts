@@ -117,7 +117,7 @@ test('keeps those of Nodes that are yet to be adopted, until no Node has them an
 
 const instance = (version: string) => ({
   metadata: { name: 'instance', namespace },
-  spec: { address: '10.0.0.5' },
+  spec: { address: '10.0.0.5', username: 'Administrator' },
   status: { host: { name: 'win-1', addresses: [] }, version },
 });
 

@@ -53,7 +53,7 @@ const at = (version: string) => ({ [nodeAnnotation.version]: version });
 const towards = (version: string) => ({ [nodeAnnotation.desiredVersion]: version });
 const instance = (name: string, status?: WindowsInstanceStatus): WindowsInstance => ({
   metadata: { name, namespace: 'wmco' },
-  spec: { address: name },
+  spec: { address: name, username: 'Administrator' },
   ...(status && { status }),
 });
 const bound = { host: { name: 'win-1', addresses: [] } };

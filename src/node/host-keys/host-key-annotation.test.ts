@@ -24,7 +24,7 @@ const places = (changes: Partial<HostKeyPlaces> = {}): HostKeyPlaces => ({
 });
 const known = (spec: string | undefined, status: string | undefined): WindowsInstance => ({
   metadata: { name: 'win-5' },
-  spec: { address, ...(spec !== undefined && { hostKey: spec }) },
+  spec: { address, username: 'Administrator', ...(spec !== undefined && { hostKey: spec }) },
   ...(status !== undefined && { status: { hostKey: status } }),
 });
 const typed = (base64: string) => `ssh-ed25519 ${base64}`;

@@ -15,7 +15,7 @@ const address = '10.0.0.5';
 const [stored, other] = [anyKey(), anyKey()];
 const instance = (hostKey?: string, pinned?: string): WindowsInstance => ({
   metadata: { name: 'win-5', namespace: 'ns' },
-  spec: { address, ...(hostKey !== undefined && { hostKey }) },
+  spec: { address, username: 'Administrator', ...(hostKey !== undefined && { hostKey }) },
   ...(pinned !== undefined && { status: { hostKey: pinned } }),
 });
 const nodeWith = (annotations: Record<string, string> = {}): NodeView => ({

@@ -19,7 +19,7 @@ import { type RunSettings, defaultSettings } from '#operator/settings.ts';
 const { signal } = new AbortController();
 const instance = (spec: Partial<WindowsInstance['spec']> = {}): WindowsInstance => ({
   metadata: { name: 'win-1', namespace },
-  spec: { address: '10.0.0.5', ...spec },
+  spec: { address: '10.0.0.5', username: 'Administrator', ...spec },
 });
 const pem = newPrivateKey();
 
@@ -75,6 +75,7 @@ test('brings what hosts need', async () => {
     namespace,
     platform: 'None',
     apiServerUrl: 'https://api-int.example.com:6443',
+    vxlanPort: fixedFacts().read().facts?.network.vxlanPort,
     publicKeyHash: expect.stringMatching(/^[0-9a-f]{64}$/),
   });
   expect(inputs.agentLogMegabytes).toBeUndefined();

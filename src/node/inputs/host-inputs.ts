@@ -122,6 +122,7 @@ async function prepareInputs(
     namespace,
     platform: facts.platform,
     apiServerUrl: facts.apiServerUrl,
+    vxlanPort: facts.network.vxlanPort,
     reserved: facts.reserved,
     certificateLifetime: settings.certificateLifetime,
     tokens: [...tokenRecord(tokens.bootstrapToken, 'kubelet'), ...tokenRecord(tokens.agentToken, 'agent')],

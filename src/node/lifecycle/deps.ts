@@ -5,6 +5,7 @@ import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
 import type { Reserved } from '#contract/reserved.ts';
 import type { InstanceTaint, InstanceToken } from '#contract/windows-instance/resource.ts';
+import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { HostKey } from '#host/host-key.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
@@ -19,6 +20,7 @@ import type { Slots } from '#base/waiting/slots.ts';
 /** Everything a journey needs from outside. */
 export interface LifecycleDeps {
   connect: Connect;
+  dialTcp: DialTcp;
   resolver: Pick<Resolver, 'addresses'>;
   inputs: HostInputSource;
   payload: PayloadSource;
@@ -60,6 +62,8 @@ export interface HostInputs {
   platform: string;
   /** URL at which hosts reach the API server. */
   apiServerUrl: string;
+  /** VXLAN port of the hybrid overlay; empty for the default. */
+  vxlanPort: string;
   files: NodeFiles;
   /** Value of the annotation pub-key-hash. */
   publicKeyHash: string;

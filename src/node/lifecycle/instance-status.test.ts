@@ -251,7 +251,11 @@ const journeys: [string, InstancePhase | undefined, observed: number | undefined
 for (const [name, phase, observedGeneration, want] of journeys) {
   test(`after a journey that was ${name} a${want ? ' new one begins' : 'nother attempt is made'}`, () => {
     const status = { ...(phase && { phase }), ...(observedGeneration && { observedGeneration }) };
-    const instance: WindowsInstance = { metadata: { generation: 3 }, spec: { address: 'a' }, status };
+    const instance: WindowsInstance = {
+      metadata: { generation: 3 },
+      spec: { address: 'a', username: 'Administrator' },
+      status,
+    };
     expect(isNewJourney(instance)).toBe(want);
   });
 }

@@ -187,7 +187,7 @@ function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsI
 /** Longer messages only fill the object. */
 const maxMessageLength = 1500;
 
-function withConditions(
+export function withConditions(
   status: WindowsInstanceStatus,
   added: readonly NewCondition[],
   stamp: StatusStamp,

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
@@ -6,7 +7,14 @@ import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import type { InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import { mergeRecord } from '../record.ts';
-import { configuringStatus, failedStatus, isNewJourney, joinedStatus, type StatusChange } from './instance-status.ts';
+import {
+  configuringStatus,
+  failedStatus,
+  isNewJourney,
+  joinedStatus,
+  type StatusChange,
+  withConditions,
+} from './instance-status.ts';
 import { Journal } from './journal.ts';
 import { StatusWriter } from './status-writer.ts';
 
@@ -73,8 +81,12 @@ export class JourneyRecord implements AsyncDisposable {
     await this.#writer.write();
   }
 
-  async finish(node: NodeView, version: string): Promise<void> {
-    this.#status = () => joinedStatus(this.#view(), node, version, this.#stamp());
+  async finish(node: NodeView, version: string, further: readonly NewCondition[] = []): Promise<void> {
+    this.#status = () => {
+      const stamp = this.#stamp();
+      const joined = joinedStatus(this.#view(), node, version, stamp);
+      return before => withConditions(joined(before), further, stamp);
+    };
     await this.#writer.write();
   }
 

@@ -11,7 +11,7 @@ const instance = (
   metadata: WindowsInstance['metadata'] = {},
 ): WindowsInstance => ({
   metadata: { name, namespace: 'wmco', uid: `uid-${name}`, creationTimestamp: '2026-03-01T12:00:00Z', ...metadata },
-  spec: { address: name },
+  spec: { address: name, username: 'Administrator' },
   ...(status && { status }),
 });
 const called = (name: string): WindowsInstanceStatus => ({ host: { name, addresses: [] } });
@@ -91,7 +91,7 @@ for (const [name, all, keeps] of pairs) {
 
 const machine = (name?: string): WindowsInstance => ({
   ...a,
-  spec: { address: 'x', source: { kind: 'Machine', ...(name !== undefined && { name }) } },
+  spec: { address: 'x', username: 'Administrator', source: { kind: 'Machine', ...(name !== undefined && { name }) } },
 });
 const machines: [string, WindowsInstance, readonly string[] | undefined][] = [
   ['those that the cloud has given it', machine('m-1'), ['m-1.internal', 'M-1']],
@@ -134,7 +134,8 @@ const holders: [about: string, name: string, want: string | undefined][] = [
 ];
 for (const [about, name, want] of holders) {
   test(`a name that is one of ${about}`, () => {
-    const c = { ...instance('c'), spec: { address: '10.0.0.3', hostname: 'WEB-1', servingNames: ['alias.corp'] } };
+    const spec = { address: '10.0.0.3', username: 'Administrator', hostname: 'WEB-1', servingNames: ['alias.corp'] };
+    const c = { ...instance('c'), spec };
     const own = { ...a, spec: { ...a.spec, source: { kind: 'Machine' as const, name: 'machine-1' } } };
     const machines = {
       of: () => [],

@@ -17,7 +17,11 @@ const condition = (type: string) => ({
 
 function bench(status: WindowsInstanceStatus = {}) {
   const api = new MemoryApi();
-  const object = api.put(windowsInstances, { metadata: { name, namespace: 'ns' }, spec: { address: 'a' }, status });
+  const object = api.put(windowsInstances, {
+    metadata: { name, namespace: 'ns' },
+    spec: { address: 'a', username: 'Administrator' },
+    status,
+  });
   const [clock, logged] = [manualClock(), recordedLog()];
   let step = 'one';
   const writer = new StatusWriter(object, {
@@ -187,7 +191,10 @@ test('an object that is gone, or was created again, is not written any more', as
 
   const anew = bench();
   anew.api.remove(windowsInstances, name, 'ns');
-  anew.api.put(windowsInstances, { metadata: { name, namespace: 'ns', uid: 'other' }, spec: { address: 'b' } });
+  anew.api.put(windowsInstances, {
+    metadata: { name, namespace: 'ns', uid: 'other' },
+    spec: { address: 'b', username: 'Administrator' },
+  });
   await anew.writer.write();
   expect(anew.stored()).toBeUndefined();
 

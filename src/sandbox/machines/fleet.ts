@@ -3,6 +3,7 @@ import type { Fault } from './faults.ts';
 import { SimulatedHost } from './host/host.ts';
 import type { HostSpec, HostDeps } from './host/spec.ts';
 import { isIpv4 } from '#base/ipv4.ts';
+import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { FindRoute } from './routes.ts';
 import { type Times, defaultTimes } from './times.ts';
@@ -85,6 +86,11 @@ export class Fleet {
   readonly findRoute: FindRoute = async address => {
     const [known] = await this.names.addresses(address);
     return known === undefined ? 'unknown name' : this.at(known)?.route();
+  };
+
+  readonly dialTcp: DialTcp = async (address, port) => {
+    if (this.at(address)?.acceptsOn(port) === true) return;
+    throw Object.assign(new Error(`connect ECONNREFUSED ${address}:${port}`), { code: 'ECONNREFUSED' });
   };
 
   readonly names: Resolver = {

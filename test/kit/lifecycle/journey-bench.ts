@@ -15,6 +15,7 @@ import { MemoryMetrics } from '../../../src/kube/controller/metrics.ts';
 import { type ConfigMap, type Node, nodes } from '../../../src/kube/resources.ts';
 import { BundleHashCache } from '../../../src/node/bundle-hash-cache.ts';
 import { createClusterNodes } from '../../../src/node/lifecycle/cluster-nodes.ts';
+import type { DialTcp } from '../../../src/host/dial-tcp.ts';
 import { ConfigureJourney } from '../../../src/node/lifecycle/configure/journey.ts';
 import { JourneyRecord } from '../../../src/node/lifecycle/journey-record.ts';
 import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
@@ -37,6 +38,8 @@ export interface BenchOptions {
   host?: LabHost;
   inputs?: Partial<HostInputs>;
   names?: NodeNames;
+  /** Accepts every connection by default. */
+  dialTcp?: DialTcp;
 }
 
 /** One journey without a cluster, of which single steps can be taken. */
@@ -122,6 +125,7 @@ export class JourneyBench {
     const content = new Secret('{}');
     return {
       connect: this.host.connect,
+      dialTcp: options.dialTcp ?? (async () => undefined),
       resolver: { addresses: async name => (name === 'win.example.com' ? ['fd00::1', this.host.address] : []) },
       inputs: {
         loadKeys: async () => [this.#key],
@@ -133,6 +137,7 @@ export class JourneyBench {
           namespace: 'wmco',
           platform: 'None',
           apiServerUrl: '',
+          vxlanPort: '',
           files: { files: [{ path: file.kubeletConfig, content, sensitive: false }], ownedDirectories: [], hash: '' },
           publicKeyHash: 'hash',
           sealUsername: user => `sealed ${user}`,

@@ -12,6 +12,7 @@ import { discoveryCases } from './discovery.ts';
 import { eventAndAccountCases } from './events-and-accounts.ts';
 import { evictionCases } from './evictions.ts';
 import { garbageCollectionCases } from './garbage-collection.ts';
+import { instanceCases } from './instances.ts';
 import { jsonPatchCases } from './json-patch.ts';
 import { namespaceCases } from './namespaces.ts';
 import { nodeCases } from './nodes.ts';
@@ -36,6 +37,7 @@ export const parityCases: readonly ParityCase[] = [
   ...selectorCases,
   ...updateCases,
   ...configCases,
+  ...instanceCases,
   ...patchCases,
   ...jsonPatchCases,
   ...strategicCases,

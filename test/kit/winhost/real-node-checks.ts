@@ -149,7 +149,7 @@ export const nodeChecks: readonly Check[] = [
       expect(
         timeline.map(({ finished, attempts, lastError }) => [finished !== undefined, attempts, lastError]),
       ).toEqual(timeline.map(() => [true, 1, undefined]));
-      expect(timeline.at(-1)?.name).toBe('uncordon');
+      expect(timeline.at(-1)?.name).toBe('reach kubelet');
       expect(status?.reboot).toBeUndefined();
     },
   ],

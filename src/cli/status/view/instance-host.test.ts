@@ -187,7 +187,7 @@ test('has all names of a host as aliases', () => {
 
 test('an instance without a source was created by an administrator', () => {
   const { spec: _, ...rest } = instanceOf('mine');
-  const host = hostOfInstance({ ...rest, spec: { address: '10.0.0.5' } }, nothing);
+  const host = hostOfInstance({ ...rest, spec: { address: '10.0.0.5', username: 'Administrator' } }, nothing);
   expect(host.source).toEqual({ kind: 'Direct', name: 'mine' });
 });
 

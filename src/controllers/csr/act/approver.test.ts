@@ -66,7 +66,7 @@ test('reads a host once for many requests', async () => {
 
 test('does not approve a request of an instance that is rejected on the server but not yet in the cache', async () => {
   await using bench = await servingBench();
-  const { metadata, spec } = bench.instance('10.0.0.1') ?? { metadata: {}, spec: { address: '' } };
+  const { metadata, spec } = bench.instance('10.0.0.1') ?? { metadata: {}, spec: { address: '', username: '' } };
   const rejection = {
     type: instanceCondition.accepted,
     status: 'False',

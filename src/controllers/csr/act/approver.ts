@@ -191,11 +191,11 @@ export class Approver {
     const username = shown(request.spec.username ?? '');
     const events = isReported ? [eventText.csrCrowd(username, limit)] : [];
     const subject = `requester ${requesterOf(request)}`;
-    const isNew = this.#events.report(subject, referenceTo(certificateSigningRequests, request), events);
+    const isNew = this.#events.report(subject, [referenceTo(certificateSigningRequests, request)], events);
     if (isNew) pass.log.warn('Judging only some CSRs of one requester', { username, limit });
   }
 
   #report(request: CertificateSigningRequest, events: EventText[]): boolean {
-    return this.#events.report(request.metadata.uid ?? '', referenceTo(certificateSigningRequests, request), events);
+    return this.#events.report(request.metadata.uid ?? '', [referenceTo(certificateSigningRequests, request)], events);
   }
 }

@@ -94,7 +94,7 @@ export class HostInspector implements Watch {
 
   #read(instance: WindowsInstance, caller: AbortSignal): Promise<{ inventory: Inventory; ipv4: string }> {
     const { connect, inputs, payload, resolver, clock } = this.#parts;
-    const { address, port, username = '' } = instance.spec;
+    const { address, port, username } = instance.spec;
     const error = () => unreadable(address, `no answer within ${limitMs / 1000} s`);
     return withDeadline({ clock, ms: limitMs, error, signal: caller }, async signal => {
       const pinnedKey = knownKey(instance);

@@ -25,6 +25,7 @@ async function started(): Promise<SourceBench> {
     lifecycleController({
       ...bench.parts,
       connect: never,
+      dialTcp: never,
       inputs: { loadKeys: never, prepareInputs: never },
       payload: { agent: never, files: never },
     }),
@@ -94,6 +95,7 @@ test('reports an entry that broke on the ConfigMap, and of it alone', async () =
   expect(accepted(bench, '10.0.0.2')).toBeUndefined();
   expect(bench.events).toEqual([
     expect.stringMatching(/^ConfigMap\/windows-instances InstanceSetupFailure INSTANCE_ENTRY_MALFORMED: .*10\.0\.0\.1/),
+    expect.stringMatching(/^WindowsInstance\/10\.0\.0\.1 InstanceSetupFailure INSTANCE_ENTRY_MALFORMED: .*10\.0\.0\.1/),
   ]);
   await listed(bench, { '10.0.0.1': 'username=core', '10.0.0.2': 'username=core' });
   expect(accepted(bench, '10.0.0.1')?.status).toBe('True');
@@ -124,7 +126,11 @@ test('the first of two sources keeps the host, the other is reported', async () 
     expect(accepted(bench, name)).toMatchObject({ reason: 'INSTANCE_DUPLICATE', status: 'False' });
     expect(accepted(bench, name)?.message).toContain('m1 is used');
   }
-  expect(bench.events.map(text => text.split(' ')[0])).toEqual(['ConfigMap/windows-instances', 'WindowsInstance/mine']);
+  expect(bench.events.map(text => text.split(' ')[0])).toEqual([
+    'ConfigMap/windows-instances',
+    'WindowsInstance/10.0.0.1',
+    'WindowsInstance/mine',
+  ]);
 });
 
 test('a Machine that comes second is reported on the Machine', async () => {
@@ -133,6 +139,9 @@ test('a Machine that comes second is reported on the Machine', async () => {
   await put(bench, 'm1', { source: { kind: 'Machine', name: 'm1' } });
   expect(bench.events).toEqual([
     expect.stringMatching(/^Machine\/m1 MachineSetupFailure Machine m1 configuration failure: INSTANCE_DUPLICATE/),
+    expect.stringMatching(
+      /^WindowsInstance\/m1 MachineSetupFailure Machine m1 configuration failure: INSTANCE_DUPLICATE/,
+    ),
   ]);
 });
 
@@ -250,7 +259,7 @@ test('reports it again when it was removed', async () => {
 test('leaves an instance alone that is being deleted', async () => {
   await using bench = await started();
   const metadata = { name: 'win1', namespace, deletionTimestamp: '2026-03-01T12:00:00Z' };
-  await bench.put(windowsInstances, { metadata, spec: { address: '' } });
+  await bench.put(windowsInstances, { metadata, spec: { address: '', username: 'Administrator' } });
   expect(bench.instance('win1')?.status).toBeUndefined();
 });
 

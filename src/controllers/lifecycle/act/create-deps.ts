@@ -12,11 +12,25 @@ import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
 
 /** Everything that journeys share. */
 export function createDeps(parts: LifecycleParts, { joins, uploads, hosts }: LifecycleLimits): LifecycleDeps {
-  const { client, informers, namespace, connect, resolver, inputs, payload, machineNames, clock, log, metrics } = parts;
+  const {
+    client,
+    informers,
+    namespace,
+    connect,
+    dialTcp,
+    resolver,
+    inputs,
+    payload,
+    machineNames,
+    clock,
+    log,
+    metrics,
+  } = parts;
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   return {
     connect,
+    dialTcp,
     resolver,
     inputs,
     payload,

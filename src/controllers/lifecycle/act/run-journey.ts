@@ -1,5 +1,5 @@
 import { isAppError } from '#base/errors.ts';
-import { subjectOf } from '#cluster/instance-source.ts';
+import { recordEvent } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { InstancePhase } from '#contract/windows-instance/resource.ts';
@@ -8,6 +8,7 @@ import type { Pass } from '#kube/controller/reconcile.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
+import { kubeletCondition } from '#node/lifecycle/configure/reach-kubelet.ts';
 import { configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
@@ -82,11 +83,12 @@ export async function runJourney(
     await record.fail(error, { isTransient, nextAttemptMs: clock.now() + longestRetryMs(pass.attempt) });
     throw error;
   }
-  const { node } = journey;
+  const { node, kubelet } = journey;
   if (isEndOfPass(signal) || node === undefined) return;
   log.info(kind.message, { Node: node.name, ...journey.host.usage() });
-  recorder.record(subjectOf(instance), kind.event(instance, journey));
-  await record.finish(node, version);
+  recordEvent(recorder, instance, kind.event(instance, journey));
+  if (kubelet?.ok === false) recordEvent(recorder, instance, eventText.kubeletUnreachable(kubelet.problem));
+  await record.finish(node, version, kubelet === undefined ? [] : [kubeletCondition(kubelet)]);
 }
 
 /** A timeout of the pass is a failure; any other abort is intended. */

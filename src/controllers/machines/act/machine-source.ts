@@ -12,7 +12,7 @@ import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import { nodes } from '#kube/resources.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
 import { deleteInstance, syncInstance } from '#cluster/instance-sync/apply-plan.ts';
-import { patchCondition } from '#cluster/patch-instance.ts';
+import { patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.ts';
 import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from '../decide.ts';
@@ -70,7 +70,7 @@ export class MachineSource {
   }
 
   #report(object: Machine, events: EventText[], about = 'machine'): void {
-    this.#events.report(`${keyText(keyOf(object))}: ${about}`, referenceTo(machines, object), events);
+    this.#events.report(`${keyText(keyOf(object))}: ${about}`, [referenceTo(machines, object)], events);
   }
 
   async #reconcile(object: Machine, own: readonly WindowsInstance[], pass: Pass): Promise<PassResult> {
@@ -152,7 +152,10 @@ export class MachineSource {
     const condition = isRefused
       ? ({ status: 'True', reason: 'Refused', message: 'The host refuses the SSH key of the operator.' } as const)
       : ({ status: 'False', reason: 'NotRefused', message: 'The host has not refused the key.' } as const);
-    return patchCondition(instance, { ...condition, type: instanceCondition.keyRefused }, { ...this.#parts, ...pass });
+    return patchConditions(instance, [{ ...condition, type: instanceCondition.keyRefused }], {
+      ...this.#parts,
+      ...pass,
+    });
   }
 
   async #replace({ machine, object, settings }: ObservedMachine, why: string, pass: Pass): Promise<PassResult> {

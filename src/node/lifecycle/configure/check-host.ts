@@ -10,8 +10,8 @@ export const checkHost: Step<ConfigureJourney> = {
   usualMs: 5_000,
   limitMs: 30_000,
   remedy: checkCluster,
-  async run({ address, inventory, programs }) {
+  async run({ address, ipv4, inventory, programs, prepared }) {
     const missing = missingFiles(programs, inventory);
-    preflight({ address, inventory, missing });
+    preflight({ address, ipv4, inventory, missing, vxlanPort: prepared.inputs.vxlanPort });
   },
 };

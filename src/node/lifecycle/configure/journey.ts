@@ -12,6 +12,7 @@ import { HostSession } from '../host-session.ts';
 import type { JourneyRecord } from '../journey-record.ts';
 import type { HostInputs, LifecycleDeps } from '../deps.ts';
 import { openHost } from './connect.ts';
+import type { KubeletReach } from './reach-kubelet.ts';
 
 /** A host that becomes a Node, with everything that is known about it so far. */
 export class ConfigureJourney implements AsyncDisposable {
@@ -27,6 +28,8 @@ export class ConfigureJourney implements AsyncDisposable {
   claimedName: string | undefined;
   /** Another version configured the Node: it is recorded and stays unchanged. */
   isAdopted = false;
+  /** Set by the last step of `configure`. */
+  kubelet: KubeletReach | undefined;
   /** One of the slots for hosts that are being configured. */
   slot: Disposable | undefined;
   #prepared: PreparedFiles | undefined;
@@ -51,11 +54,7 @@ export class ConfigureJourney implements AsyncDisposable {
   }
 
   get username(): string {
-    const { spec, metadata } = this.instance;
-    if (spec.username) return spec.username;
-    throw new AppError('INSTANCE_USERNAME_INVALID', `WindowsInstance ${metadata.name}: spec.username is missing`, {
-      remedy: 'Set spec.username to a user of the host who is an administrator.',
-    });
+    return this.instance.spec.username;
   }
 
   /** Node of the host: by name, never by address. */

@@ -33,6 +33,7 @@ function check(inventory: Partial<Inventory> = {}, over: Partial<Preflight> = {}
     preflight({
       address: '10.0.0.5',
       inventory: { ...good, ...inventory },
+      vxlanPort: '',
       missing: [{ bytes: gigabyte, packedBytes: gigabyte / 2 }],
       ...over,
     }),
@@ -48,6 +49,9 @@ const fine: [string, Partial<Inventory>, Partial<Preflight>?][] = [
   ['with Windows Server 2019', os('17763.1')],
   ['with Windows Server 2022 that has its update just so', os('20348.681')],
   ['with Windows Server 2025', os('26100.1', 'Server Core')],
+  ['with Windows Server 2019 and the default VXLAN port', os('17763.1'), { vxlanPort: '4789' }],
+  ['with Windows Server 2022 and another VXLAN port', {}, { vxlanPort: '9898' }],
+  ['with Windows Server 2025 and another VXLAN port', os('26100.1'), { vxlanPort: '9898' }],
   ['with just enough room', { freeBytes: 4 * gigabyte }],
   ['with little room and nothing to send', { freeBytes: 1 }, { missing: [] }],
   ['five minutes ahead', { probe: { url: 'x', clockAheadMs: 300_000 } }],
@@ -113,6 +117,22 @@ for (const [name, code, message, inventory] of refused) {
     expect(error?.remedy).toMatch(/\.$/);
   });
 }
+
+test('refuses Windows Server 2019 where the cluster has another VXLAN port', () => {
+  expect(check(os('17763.1'), { vxlanPort: '9898' })).toMatchObject({
+    code: 'HOST_VXLAN_PORT_UNSUPPORTED',
+    message: '10.0.0.5: Windows 10.0.17763.1 cannot use the VXLAN port 9898 of the cluster',
+  });
+});
+
+test('refuses two connected network cards', () => {
+  const adapter = { mac: '', isUp: true, hasDefaultRoute: true };
+  const adapters = ['10.0.0.5/24', '10.9.0.5/24'].map(each => ({ ...adapter, name: each, addresses: [each] }));
+  expect(check({ adapters }, { ipv4: '10.0.0.5' })).toMatchObject({
+    code: 'HOST_ADAPTERS_SEVERAL',
+    remedy: expect.stringContaining("'10.9.0.5/24'"),
+  });
+});
 
 test('reports which update is missing, and which systems there are', () => {
   expect(check(os('20348.1'))?.remedy).toContain('build 20348.681 is the minimum');

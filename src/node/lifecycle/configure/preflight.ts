@@ -1,12 +1,17 @@
 import { AppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { agentName, ports, serviceName } from '#contract/names.ts';
+import { adaptersProblem } from './host-adapters.ts';
 
 /** What is checked before anything on a host is changed. */
 export interface Preflight {
   /** How messages name the host. */
   address: string;
   inventory: Inventory;
+  /** Address that the operator connected to, once resolved. */
+  ipv4?: string | undefined;
+  /** VXLAN port of the hybrid overlay; empty for the default. */
+  vxlanPort: string;
   /** Files to upload. */
   missing: readonly { bytes: number; packedBytes: number }[];
 }
@@ -62,6 +67,24 @@ const hasSupportedSystem: Check = ({ address, inventory }) => {
     },
   );
 };
+
+/** Earlier systems send VXLAN to the default port only. */
+const firstBuildWithVxlanPort = 20_348;
+const defaultVxlanPort = '4789';
+
+const supportsVxlanPort: Check = ({ address, inventory, vxlanPort }) => {
+  const build = Number(inventory.os.build.split('.')[2]);
+  if (vxlanPort === '' || vxlanPort === defaultVxlanPort || !(build < firstBuildWithVxlanPort)) return undefined;
+  return new AppError(
+    'HOST_VXLAN_PORT_UNSUPPORTED',
+    `${address}: ${inventory.os.product} ${inventory.os.build} cannot use the VXLAN port ${vxlanPort} of the cluster`,
+    {
+      remedy: `Use Windows Server 2022 or later; hybridOverlayVXLANPort of the cluster is not the default ${defaultVxlanPort}.`,
+    },
+  );
+};
+
+const hasOneNetwork: Check = ({ address, inventory, ipv4 }) => adaptersProblem(address, inventory, ipv4);
 
 /** For images and logs; with less no container starts. */
 const reserveBytes = 2 * 1024 ** 3;
@@ -131,6 +154,8 @@ const reachesServer: Check = ({ address, inventory: { probe } }) =>
 const checks: readonly Check[] = [
   isAdministrator,
   hasSupportedSystem,
+  supportsVxlanPort,
+  hasOneNetwork,
   hasDiskSpace,
   hasCorrectClock,
   hasNoForeignService,

@@ -18,6 +18,7 @@ import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
 import { enableContainers, reboot, rename } from './prepare-windows.ts';
+import { reachKubelet } from './reach-kubelet.ts';
 import { stageFiles, stagePrograms, stageToken } from './stage.ts';
 
 type Steps = readonly Step<ConfigureJourney>[];
@@ -51,6 +52,7 @@ const join: Steps = [
   rebootForSettings,
   awaitVersion,
   releaseNode,
+  reachKubelet,
 ];
 
 /** From a Windows host to a Node that takes pods. */

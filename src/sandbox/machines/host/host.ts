@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { ports, serviceName } from '#contract/names.ts';
 import { agentProgramHash } from '#contract/paths.ts';
 import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import { offsetClock } from '../clocks.ts';
@@ -84,6 +85,12 @@ export class SimulatedHost {
     const { network } = this.spec.traits;
     if (network === 'silent') return 'silent';
     return this.#isOn && network !== 'refuses' ? { port: this.#sshd.port } : 'refused';
+  }
+
+  /** The kubelet is the only service that accepts connections. */
+  acceptsOn(port: number): boolean {
+    const isRunning = this.state.services.get(serviceName.kubelet)?.state === 'running';
+    return typeof this.route() === 'object' && port === ports.kubelet && isRunning;
   }
 
   get isOn(): boolean {
