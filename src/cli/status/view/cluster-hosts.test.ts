@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { instanceOf, viewOf } from '../../../../test/kit/status-views.ts';
+import { condition, instanceOf, nodeOf, statuses, viewOf } from '../../../../test/kit/status-views.ts';
 import { hostViews } from './cluster-hosts.ts';
 
 const user = 'username=Administrator';
@@ -85,4 +85,20 @@ test('every entry of any ConfigMap is listed once or has an instance', () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test('a Ready host whose kubelet cannot be reached works, with advice', () => {
+  const conditions = [
+    ...statuses.ready.conditions,
+    condition('KubeletReachable', 'False', 'KUBELET_UNREACHABLE', 'Open it.'),
+  ];
+  const instances = [instanceOf('10.0.0.1', { ...structuredClone(statuses.ready), conditions })];
+  expect(hostViews(viewOf({ instances, nodes: [nodeOf('win-1')] }))).toMatchObject([
+    {
+      phase: 'Ready',
+      tone: 'good',
+      note: 'kubelet not reachable',
+      problem: { code: 'KUBELET_UNREACHABLE', message: 'Open it.' },
+    },
+  ]);
 });
