@@ -8,6 +8,7 @@ import { payloadFor } from '#node/payload.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import { runOperator } from '#operator/operator.ts';
 import { defaultSettings } from '#operator/settings.ts';
+import { endFaultAnnotation } from '#sandbox/machines/cluster/end-faults.ts';
 import { faults } from '#sandbox/machines/faults.ts';
 import { dnsNameOf } from '#sandbox/machines/fleet.ts';
 import { simulatedPayload } from '#sandbox/machines/programs/payload.ts';
@@ -18,6 +19,7 @@ const payloadBytes = 8_000_000;
 
 export const sandboxFactory: SandboxFactory = {
   faults: Object.entries(faults).map(([name, { description }]) => ({ name, description })),
+  endFaultAnnotation,
   start,
 };
 
