@@ -52,7 +52,10 @@ function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | u
     throw new AppError(
       'HOST_NETWORK_MISSING',
       `Node ${node?.name ?? ''}: annotation ${subnetAnnotation} is ${shown(clusterCidr)}, not a pod subnet`,
-      { remedy: 'Wait: OVN-Kubernetes sets it. If it stays missing, check the log of ovnkube-control-plane.' },
+      {
+        remedy:
+          'Wait: OVN-Kubernetes sets it. If it stays missing, check that hybridOverlayConfig is set (`kubectl get network.operator cluster -o yaml`), and run `kubectl logs -n openshift-ovn-kubernetes -l app=ovnkube-control-plane --all-containers --tail 50`.',
+      },
     );
   }
   return { nodeName: node.name, clusterCidr, serviceCidr, verbosity: Number(verbosity) };
@@ -75,7 +78,7 @@ async function findOverlay(network: HostNetwork, limits: Limits): Promise<Overla
     'HOST_NETWORK_MISSING',
     `network ${hnsNetwork.overlay} is not ready on the host; found: ${names}`,
     {
-      remedy: 'Check the log of hybrid-overlay-node on the host.',
+      remedy: `Run \`Get-Content ${file.hybridOverlayLog} -Tail 20\` on the host.`,
     },
   );
 }

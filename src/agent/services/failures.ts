@@ -1,4 +1,5 @@
 import { AppError } from '#base/errors.ts';
+import { dir } from '#contract/paths.ts';
 import { serviceKey } from './order.ts';
 
 /** Failures by service, collected so that one service does not stop the others. */
@@ -27,5 +28,7 @@ export class Failures {
 }
 
 function remedyOf(error: Error | undefined): string {
-  return error instanceof AppError ? error.remedy : 'Check the log of the agent; it retries within two minutes.';
+  return error instanceof AppError
+    ? error.remedy
+    : `Read the logs in ${dir.agentLog} on the host; the agent retries within two minutes.`;
 }

@@ -5,8 +5,8 @@ import type { InstanceProgress, TimelineStep } from '#contract/windows-instance/
 /** What changed: a step began or failed, or a detail of the running one. */
 export type JournalChange = 'step' | 'detail';
 
-/** Longer messages only fill the object. */
-const maxMessageLength = 800;
+/** Room for a remedy with an RSA public key; longer messages only fill the object. */
+const maxMessageLength = 2000;
 
 /** The timeline of a journey; continues that of an earlier attempt. */
 export class Journal {

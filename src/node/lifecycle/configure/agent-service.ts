@@ -1,5 +1,7 @@
 import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
+import { agentName } from '#contract/names.ts';
+import { dir } from '#contract/paths.ts';
 import type { Fields } from '#base/fields.ts';
 import type { InstallOptions } from '#contract/agent-command.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -25,7 +27,7 @@ const versionTimeout: StepTimeout<ConfigureJourney> = {
     const report = event === undefined ? 'its agent reported no event' : `last event of its agent: ${event}`;
     return `Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
   },
-  remedy: 'Check the events of the Node (`kubectl describe node`) and the logs in C:\\var\\log\\wicd on the host.',
+  remedy: `Follow the last event of the agent. If it reported none, run \`Get-Service ${agentName}\` and \`Restart-Service ${agentName}\` on the host, and read the logs in ${dir.agentLog}.`,
 };
 
 const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'timeout' | 'isDone'> = {

@@ -7,8 +7,8 @@ export const checkHost: Step<ConfigureJourney> = {
   name: 'preflight',
   description: 'checks the host for problems before anything on it is changed',
   limitMs: 30_000,
-  async run({ address, inventory, programs }) {
+  async run({ address, username, inventory, programs }) {
     const missing = missingFiles(programs, inventory);
-    preflight({ address, inventory, missing });
+    preflight({ address, username, inventory, missing });
   },
 };

@@ -1,5 +1,6 @@
 import { joinMarks } from '../../desired/marks.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
 import { printHostKey } from '#host/host-key.ts';
@@ -16,8 +17,7 @@ export const findNode: Step<ConfigureJourney> = {
   timeout: {
     code: 'NODE_NOT_FOUND',
     message: ({ address, nodeName }) => `${address}: Node ${nodeName} was not registered`,
-    remedy:
-      'Check pending certificate requests (`kubectl get csr`), their events, and the log of the kubelet on the host.',
+    remedy: `Run \`kubectl get csr\`, and \`kubectl describe csr NAME\` for pending requests of the host. On the host, run \`Get-Content ${file.kubeletLog} -Tail 20\` and, if the kubelet hangs, \`Restart-Service -Force kubelet\`.`,
   },
   isDone: ({ node }) => node !== undefined,
   async run(journey, { signal, note }) {

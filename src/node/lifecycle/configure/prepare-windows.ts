@@ -10,7 +10,8 @@ const [renameMs, featureMs] = [120_000, 30 * 60_000];
 export const rebootTimeout: StepTimeout<ConfigureJourney> = {
   code: 'HOST_REBOOT_TIMEOUT',
   message: ({ address }) => `${address} did not come back after the reboot`,
-  remedy: 'Check the console of the host; the operator continues once the host answers.',
+  remedy:
+    'Power the host on, or find on its console why Windows does not start; the operator continues once the host answers.',
 };
 
 export const rename: Step<ConfigureJourney> = {
