@@ -115,8 +115,8 @@ export interface HostFiles extends Files {
   list(directory: string): Promise<string[]>;
   /** Lower-case hex; undefined when the file does not exist. */
   sha256(path: string): Promise<string | undefined>;
-  /** The bytes in order; rejects when the file does not exist. */
-  readChunks(path: string): AsyncIterable<Uint8Array>;
+  /** The bytes in order, from an offset; rejects when the file does not exist. */
+  readChunks(path: string, from?: number): AsyncIterable<Uint8Array>;
   /**
    * Replaces the file atomically and creates its directory: when the chunks end in an error, it is unchanged. A running
    * program is moved aside. `secret` is for SYSTEM and Administrators only.

@@ -8,6 +8,7 @@ import { payloadFor } from '#node/payload.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import { runOperator } from '#operator/operator.ts';
 import { defaultSettings } from '#operator/settings.ts';
+import { endFaultAnnotation } from '#sandbox/machines/cluster/end-faults.ts';
 import { faults } from '#sandbox/machines/faults.ts';
 import { simulatedPayload } from '#sandbox/machines/programs/payload.ts';
 import { startSandbox } from '#sandbox/sandbox.ts';
@@ -17,6 +18,7 @@ const payloadBytes = 8_000_000;
 
 export const sandboxFactory: SandboxFactory = {
   faults: Object.entries(faults).map(([name, { description }]) => ({ name, description })),
+  endFaultAnnotation,
   start,
 };
 

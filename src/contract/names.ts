@@ -39,6 +39,8 @@ export const machineLabel = {
 export const instanceAnnotation = {
   /** UID of the Machine or ConfigMap of a WindowsInstance; only its events are shown. */
   sourceUid: `${prefix}/source-uid`,
+  /** Set by an administrator: any new value ends the backoff of a failed host. */
+  retry: `${prefix}/retry`,
 } as const;
 
 /** Keeps Linux pods off Windows nodes; the kubelet registers with it. */

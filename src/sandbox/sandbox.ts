@@ -15,7 +15,7 @@ import type { Controller } from './apiserver/ports.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.ts';
 import { clusterControllers } from './machines/cluster/all.ts';
 import { scaledClock } from './machines/clocks.ts';
-import { assignFaults, type Fault } from './machines/faults.ts';
+import { assignFaults, type FaultName } from './machines/faults.ts';
 import { dnsNameOf, Fleet, type NewHost } from './machines/fleet.ts';
 import { ContentStore } from './machines/host/content-store.ts';
 import type { SimulatedHost } from './machines/host/host.ts';
@@ -72,6 +72,10 @@ export interface Sandbox extends AsyncDisposable {
   host(name: string): SimulatedHost;
   addHost(host: Omit<NewHost, 'user' | 'authorizedKeys'>): Promise<SimulatedHost>;
   removeHost(name: string): Promise<void>;
+  /** The faults of a host that have not ended. */
+  faultsOf(name: string): readonly FaultName[];
+  /** Changes a host as an administrator does who follows the remedy of the fault. */
+  endFault(name: string, fault: FaultName): void;
   /** Stops everything and deletes temporary files. */
   stop(): Promise<void>;
 }
@@ -112,7 +116,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 async function openParts(
-  options: SandboxOptions & { platform: string; machineFaults: readonly (readonly Fault[])[] },
+  options: SandboxOptions & { platform: string; machineFaults: readonly (readonly FaultName[])[] },
 ): Promise<Parts> {
   const { clock = systemClock, log = silentLog, speed = 1, platform, machineFaults, port } = options;
   const delays = scaledClock(clock, speed);
@@ -174,6 +178,8 @@ function sandboxOf(parts: Parts, addHost: Sandbox['addHost']): Sandbox {
     host: name => fleet.host(name),
     addHost,
     removeHost: name => fleet.remove(name),
+    faultsOf: name => fleet.faultsOf(name),
+    endFault: (name, fault) => fleet.endFault(name, fault),
     stop,
     [Symbol.asyncDispose]: stop,
   };

@@ -6,7 +6,7 @@ import { instanceCondition } from '../../src/contract/windows-instance/resource.
 import type { Connect } from '../../src/host/host.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import { configMaps, events, type KubeEvent } from '../../src/kube/resources.ts';
-import { type FaultName, findFault } from '../../src/sandbox/machines/faults.ts';
+import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type FailingHost, failingHosts } from '../kit/failing-hosts.ts';
@@ -64,7 +64,7 @@ beforeAll(async () => {
   operator = startOperator(sandbox, { payloadBytes: 400_000, clock, connect: impatient, settings });
   const all = [...failingHosts, ...slowHosts, ...healthy.map(([name, faults]) => ({ name, faults, traits: {} }))];
   for (const { name, faults = [], traits = {} } of all) {
-    const host = await sandbox.addHost({ name, faults: faults.map(findFault), traits });
+    const host = await sandbox.addHost({ name, faults, traits });
     if (!listed.includes(name)) await operator.client.create(windowsInstances, instanceFor(host));
   }
   const entries = listed.map(name => [sandbox.host(name).spec.address, 'username=Administrator']);

@@ -4,7 +4,6 @@ import { agentName, nodeAnnotation } from '../../src/contract/names.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
-import { findFault } from '../../src/sandbox/machines/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { ManualSandboxOperator } from '../kit/manual-sandbox-operator.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
@@ -26,7 +25,7 @@ afterAll(async () => {
 
 function hostWith(...faults: FaultName[]): Promise<SimulatedHost> {
   count += 1;
-  return sandbox.addHost({ name: `host-${count}`, faults: faults.map(findFault) });
+  return sandbox.addHost({ name: `host-${count}`, faults });
 }
 
 const join = (host: SimulatedHost) => operator.join(host.spec.address);

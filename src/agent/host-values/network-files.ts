@@ -49,18 +49,18 @@ function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | u
   const annotations = node === undefined ? {} : readObject(node.object).meta.annotations;
   const clusterCidr = annotations[subnetAnnotation] ?? '';
   if (node === undefined)
-    throw missing('waiting for the kubelet to register the Node', 'Check the log of the kubelet.');
-  if (clusterCidr === '') {
     throw missing(
-      `waiting for OVN-Kubernetes to assign a pod subnet to node ${node.name}`,
-      'Check the log of the pods ovnkube-control-plane in the namespace openshift-ovn-kubernetes.',
+      'waiting for the kubelet to register the Node',
+      `Run \`Get-Content ${file.kubeletLog} -Tail 20\` on the host.`,
     );
+  if (clusterCidr === '') {
+    throw missing(`waiting for OVN-Kubernetes to assign a pod subnet to node ${node.name}`, overlayRemedy);
   }
   if (parseIpv4Cidr(clusterCidr) === undefined) {
     throw new AppError(
       'NODE_SUBNET_INVALID',
       `Node ${node.name}: annotation ${subnetAnnotation} is ${shown(clusterCidr)}, not an IPv4 subnet`,
-      { remedy: 'Check the log of the pods ovnkube-control-plane in the namespace openshift-ovn-kubernetes.' },
+      { remedy: overlayRemedy },
     );
   }
   return { nodeName: node.name, clusterCidr, serviceCidr, verbosity: Number(verbosity) };
@@ -81,9 +81,13 @@ async function findOverlay(network: HostNetwork, limits: Limits): Promise<Overla
   const names = seen.map(({ name }) => name).join(', ') || 'none';
   throw missing(
     `waiting for hybrid-overlay-node to create the network ${hnsNetwork.overlay}; found: ${names}`,
-    'Check the log of hybrid-overlay-node in C:\\var\\log\\hybrid-overlay on the host.',
+    `Run \`Get-Content ${file.hybridOverlayLog} -Tail 20\` on the host.`,
   );
 }
+
+const overlayRemedy =
+  'Check that hybridOverlayConfig is set (`kubectl get network.operator cluster -o yaml`), and run ' +
+  '`kubectl logs -n openshift-ovn-kubernetes -l app=ovnkube-control-plane --all-containers --tail 50`.';
 
 /** A part of the network that is set up while the host joins. The message follows the name of a service and "is". */
 function missing(message: string, remedy: string): AppError {

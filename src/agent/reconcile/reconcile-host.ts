@@ -113,11 +113,15 @@ async function startable(
 }
 
 /** What reconcileServices needs, with its state in files. */
-export function servicesWork(ports: ServicePorts & VariablePorts & { files: Files }, version: string): ServicesWork {
+export function servicesWork(
+  ports: ServicePorts & VariablePorts & { files: HostFiles },
+  version: string,
+): ServicesWork {
   const { services, processes, scripts, host, files } = ports;
   return {
     services,
     processes,
+    files,
     scripts: cachedScripts(scripts, { files, version, bootId: () => host.bootId() }),
     host,
     remembered: async () => (await readState(files)).stoppedServices,

@@ -22,6 +22,7 @@ class VerbDeps implements ServiceWork {
   readonly processes = this.services;
   readonly clock = new ModelClock();
   remembered: string[] = [];
+  explain = async (_name: string, error: unknown) => error;
   readonly memories: string[][] = [];
   prepare: (name: string) => Promise<boolean> = async () => false;
 

@@ -8,6 +8,8 @@ export interface ServiceWork extends ServicePorts {
   prepare(name: string): Promise<boolean>;
   /** Records stopped services that WMCO did not install, so that they are started again after a crash of the agent. */
   remember(outside: readonly string[]): Promise<void>;
+  /** Adds to the error of a service that does not run what its log says. */
+  explain(name: string, error: unknown): Promise<unknown>;
 }
 
 /**
@@ -53,7 +55,9 @@ async function applyAction(action: ServiceAction, work: ServiceWork, waiting: Wa
     case 'prepare':
       return work.prepare(action.name);
     case 'start':
-      await ensureRunning(action.name, work, waiting);
+      await ensureRunning(action.name, work, waiting).catch(async (error: unknown) => {
+        throw await work.explain(action.name, error);
+      });
       return false;
     default:
       return action satisfies never;

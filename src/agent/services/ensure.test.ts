@@ -103,7 +103,7 @@ test('reports a service that dies right after its start', async () => {
     code: 'SERVICE_NOT_SETTLED',
     message: 'service a stopped again right after its start',
   });
-  expect(error?.remedy).toContain('log of a');
+  expect(error?.remedy).toContain('Get-WinEvent');
 });
 
 test('gives up on a service that never comes up, and reports how long it waited', async () => {

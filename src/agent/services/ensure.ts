@@ -93,6 +93,6 @@ export async function requestState(
 
 function notSettled(name: string, what: string): AppError {
   return new AppError('SERVICE_NOT_SETTLED', `service ${name} ${what}`, {
-    remedy: `Check the log of ${name} and the Windows event log of the host.`,
+    remedy: `Run \`Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='Service Control Manager'} -MaxEvents 20\` on the host to see what Windows reports about ${name}.`,
   });
 }

@@ -38,7 +38,7 @@ test('finds a failed service in any spelling', () => {
 test('passes on the remedy of the first failure', () => {
   expect(errorOf(() => after(['a', typed], ['b', new Error('y')]).throwIfAny())?.remedy).toBe('Look into its log.');
   expect(errorOf(() => after(['b', new Error('y')], ['a', typed]).throwIfAny())?.remedy).toContain(
-    'it retries within two minutes',
+    'the agent retries within two minutes',
   );
 });
 

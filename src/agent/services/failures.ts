@@ -1,4 +1,5 @@
 import { AppError, isAppError } from '#base/errors.ts';
+import { dir } from '#contract/paths.ts';
 import { serviceKey } from './order.ts';
 
 /** A service that was not started because another one failed. */
@@ -43,5 +44,7 @@ export class Failures {
 }
 
 function remedyOf(error: Error | undefined): string {
-  return error instanceof AppError ? error.remedy : 'Check the log of the agent; it retries within two minutes.';
+  return error instanceof AppError
+    ? error.remedy
+    : `Read the logs in ${dir.agentLog} on the host; the agent retries within two minutes.`;
 }

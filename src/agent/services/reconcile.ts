@@ -4,6 +4,7 @@ import type { NodeSource } from '../ports.ts';
 import { applyPlan, type ServiceWork } from './apply-plan.ts';
 import type { ServicePorts } from './ensure.ts';
 import { Failures } from './failures.ts';
+import { type LogFiles, withLastLines } from './service-log.ts';
 import { type DesiredService, desiredService, planServices } from './plan.ts';
 import { expandService, prepareService, type VariablePorts } from './variables.ts';
 
@@ -15,6 +16,8 @@ export interface ServicesWork extends ServicePorts, VariablePorts {
   changedFiles(): Promise<string[]>;
   /** Keeps only these: services that read the others have been restarted. */
   keepChangedFiles(paths: readonly string[]): Promise<void>;
+  /** Where services write their logs. */
+  files: LogFiles;
 }
 
 /** Brings the services into the desired state. Throws one error with every service that failed. */
@@ -30,6 +33,7 @@ export async function reconcileServices(
     services: work.services,
     processes: work.processes,
     remember: names => work.remember(names),
+    explain: (name, error) => withLastLines(error, byName.get(name)?.command ?? '', work.files),
     prepare: async name => {
       const service = byName.get(name);
       return service !== undefined && prepareService(service, node, work, waiting.signal);

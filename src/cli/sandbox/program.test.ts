@@ -59,6 +59,7 @@ async function stage(fail?: AppError): Promise<Stage> {
       { name: 'no-ssh', description: 'no SSH server' },
       { name: 'german', description: 'speaks German' },
     ],
+    endFaultAnnotation: 'sandbox.test/end',
     start,
   };
   return {
@@ -269,11 +270,12 @@ test('passes its options to the sandbox', async () => {
   expect(existsSync(spec?.folder ?? '')).toBe(false);
 });
 
-test('--faults lists all faults without starting a sandbox', async () => {
+test('--faults lists all faults and how to end them without starting a sandbox', async () => {
   await using set = await stage();
   const { terminal, ended } = show(['--faults'], set);
   expect(await ended).toBe(0);
-  expect(terminal.text()).toBe('no-ssh  no SSH server\ngerman  speaks German\n');
+  expect(terminal.text()).toMatch(/^no-ssh {2}no SSH server\ngerman {2}speaks German\n\n/);
+  expect(terminal.text()).toMatch(/kubectl annotate windowsinstance NAME -n \S+ sandbox\.test\/end=FAULT/);
   expect(set.specs).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
 import { commandHelp } from '#base/command-line.ts';
 import { isAppError } from '#base/errors.ts';
 import { createLog } from '#base/log.ts';
+import { defaultNamespace } from '#contract/names.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
@@ -34,6 +35,7 @@ export async function sandboxProgram(
   }
   if (options.faults === 'list') {
     terminal.out(safe`${printable(table(factory.faults.map(({ name, description }) => [name, description])))}\n`);
+    terminal.out(printable(endFaultText(factory.endFaultAnnotation)));
     return 0;
   }
   await using files = await openSandboxFiles(options);
@@ -47,6 +49,13 @@ export async function sandboxProgram(
   } finally {
     await client.close();
   }
+}
+
+function endFaultText(annotation: string): string {
+  return `
+End a fault of a running sandbox; the name of the WindowsInstance is the address of the host or the name of its Machine:
+  kubectl annotate windowsinstance NAME -n ${defaultNamespace} ${annotation}=FAULT   # or =all
+`;
 }
 
 interface SessionDeps {

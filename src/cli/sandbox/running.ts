@@ -40,5 +40,7 @@ export interface RunningSandbox extends AsyncDisposable {
 /** Implemented in `bin`: the layer `cli` must not import the sandbox or the operator. */
 export interface SandboxFactory {
   faults: readonly { name: string; description: string }[];
+  /** Annotation of a WindowsInstance that ends a fault of its host. */
+  endFaultAnnotation: string;
   start(spec: SandboxSpec): Promise<RunningSandbox>;
 }

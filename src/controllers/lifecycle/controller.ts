@@ -94,7 +94,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     passTimeoutMs: journeyTimeoutMs,
     queue: { ...retryTimes, ...(random && { random }) },
     watches: [
-      watching({ source: instances, predicate: specChanges }),
+      watching({ source: instances, predicate: specChanges, resetsBackoff: true }),
       // Only where the acceptance changes: nothing else may end the backoff of a host.
       watching({
         source: instances,

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '#base/clock.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { configMapName, nodeLabel } from '#contract/names.ts';
+import { configMapName, instanceAnnotation, nodeLabel } from '#contract/names.ts';
 import type { WindowsInstanceSpec, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
@@ -240,6 +241,23 @@ test('a repaired host joins without further action, and its failure is cleared',
   expect(status?.timeline?.find(({ name }) => name === 'preflight')?.attempts).toBeGreaterThan(1);
   // The agent came once, in spite of the attempts.
   expect(host.uploads.filter(path => path.endsWith('.exe'))).toHaveLength(1);
+});
+
+test('a new value of the retry annotation ends the backoff', async () => {
+  const lab = await startJoinLab();
+  lab.host().faults.connect = () => fail(refusal('HOST_REFUSED_KEY'));
+  // Backoff never ends by itself.
+  const sleep: Clock['sleep'] = (ms, signal) => systemClock.sleep(ms < 3000 ? ms : 3_600_000, signal);
+  lab.start({ clock: { ...systemClock, sleep } });
+  await lab.add();
+  const attempts = async () =>
+    (await lab.instance()).status?.timeline?.find(({ name }) => name === 'connect')?.attempts;
+  for (const attempt of [1, 2, 3]) {
+    await until(async () => (await attempts()) === attempt);
+    await lab.failed('HOST_REFUSED_KEY');
+    const metadata = { annotations: { [instanceAnnotation.retry]: String(attempt) } };
+    await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body: { metadata } }, { namespace });
+  }
 });
 
 test('another failure is reported, and so is the first one when it comes back', async () => {

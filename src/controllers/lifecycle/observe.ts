@@ -1,16 +1,17 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { prefix } from '#contract/names.ts';
+import { instanceAnnotation, prefix } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import { changed, type Predicate } from '#kube/controller/predicate.ts';
 import type { Node } from '#kube/resources.ts';
 import { isRejected } from './condition.ts';
 
-/** Not the status, which the lifecycle writes itself. */
+/** What administrators and sources change; not the status, which the lifecycle writes itself. */
 export const specChanges = changed(({ metadata }: WindowsInstance) => [
   metadata.generation,
   metadata.deletionTimestamp,
+  metadata.annotations?.[instanceAnnotation.retry],
 ]);
 
 /** What decides which of several instances of one host is accepted. */

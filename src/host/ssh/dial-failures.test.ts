@@ -6,10 +6,20 @@ const peer = { address: 'win-1.example', port: 22 };
 const systemError = (code: string) => Object.assign(new Error(`connect ${code} 10.1.2.3:22`), { code });
 
 const cases: [systemCode: string, code: string, says: string, remedy: RegExp][] = [
-  ['ECONNREFUSED', 'HOST_UNREACHABLE', 'refuses connections', /service sshd/],
-  ['ECONNRESET', 'HOST_UNREACHABLE', 'refuses connections', /service sshd/],
-  ['ETIMEDOUT', 'HOST_UNREACHABLE', 'does not answer', /host is up/],
-  ['EHOSTDOWN', 'HOST_UNREACHABLE', 'does not answer', /host is up/],
+  [
+    'ECONNREFUSED',
+    'HOST_UNREACHABLE',
+    'refuses connections',
+    /`Set-Service sshd .*Start-Service sshd; New-NetFirewallRule .* -LocalPort 22 /,
+  ],
+  [
+    'ECONNRESET',
+    'HOST_UNREACHABLE',
+    'refuses connections',
+    /`Set-Service sshd .*Start-Service sshd; New-NetFirewallRule .* -LocalPort 22 /,
+  ],
+  ['ETIMEDOUT', 'HOST_UNREACHABLE', 'does not answer', /Power the host on.*-LocalPort 22 /],
+  ['EHOSTDOWN', 'HOST_UNREACHABLE', 'does not answer', /Power the host on.*-LocalPort 22 /],
   ['EHOSTUNREACH', 'HOST_UNREACHABLE', 'no route to the host', /route/],
   ['ENETUNREACH', 'HOST_UNREACHABLE', 'no route to the host', /route/],
   ['EACCES', 'HOST_UNREACHABLE', 'no route to the host', /firewall/],

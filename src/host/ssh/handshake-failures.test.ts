@@ -47,14 +47,14 @@ const cases: [
     },
     'HOST_REFUSED_KEY',
     ` and ssh-ed25519 ${fingerprint(second.key.publicKey)}`,
-    /user name/,
+    /the user "Administrator" exists/,
   ],
   [
     'a host that disconnects after too many keys',
     { isAuthenticating: true, error: error('Too many authentication failures', { code: 2 }) },
     'HOST_REFUSED_KEY',
     'SSH login as "Administrator" was rejected',
-    new RegExp(`the line "${RegExp.escape(printPublicKey(key.publicKey))}"`),
+    new RegExp(`-Value '', '${RegExp.escape(printPublicKey(key.publicKey))}'; icacls`),
   ],
   [
     'a host that accepts passwords only',
@@ -74,7 +74,7 @@ const cases: [
     'a host that requires a password in addition to the key',
     { isAuthenticating: true, error: refused, methodsLeft: ['password'], isPartial: true },
     'HOST_WANTS_PASSWORD',
-    'SSH login as "Administrator" requires password in addition to the key',
+    'the key was accepted, but the SSH server requires password in addition',
     /AuthenticationMethods/,
   ],
   [
@@ -110,14 +110,14 @@ const cases: [
     { firstLine: 'HTTP/1.1 400 Bad Request', ident: undefined, error: error('Connection lost before handshake') },
     'HOST_NOT_SSH',
     'its first line is "HTTP/1.1 400 Bad Request"',
-    /address and the port/,
+    /correct the address/,
   ],
   [
     'a server of SSH 1',
     { firstLine: 'SSH-1.5-old', ident: 'SSH-1.5-old', error: error('Invalid identification string') },
     'HOST_NOT_SSH',
     '"SSH-1.5-old"',
-    /address and the port/,
+    /correct the address/,
   ],
   [
     'a server of SSH 1 and 2 that disconnects',

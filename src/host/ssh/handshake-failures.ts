@@ -1,5 +1,6 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, messageOf, shown } from '#base/errors.ts';
+import { quotedForPowerShell, runOnHost } from '#base/powershell.ts';
 import type { HostKey } from '../host-key.ts';
 import { describeKey, printPublicKey, type PublicKey } from '../keys/public-key.ts';
 import { Sha1Refused } from './auth-key.ts';
@@ -34,7 +35,7 @@ export function handshakeFailure(failed: FailedHandshake): AppError {
 
 export function handshakeTimeout(peer: Peer, ms: number): AppError {
   return new AppError('HOST_HANDSHAKE_FAILED', `${where(peer)}: the SSH handshake took longer than ${ms / 1000} s`, {
-    remedy: 'Check the load of the host and the state of its service sshd.',
+    remedy: 'Check the load of the host, and run `Restart-Service sshd` there.',
   });
 }
 
@@ -45,8 +46,16 @@ interface Row {
   remedy: string | ((failed: FailedHandshake) => string);
 }
 
-const allowKeys =
-  'Set "PubkeyAuthentication yes" in C:\\ProgramData\\ssh\\sshd_config on the host, remove AuthenticationMethods there, and restart sshd.';
+const sshdConfig = 'C:\\ProgramData\\ssh\\sshd_config';
+const authorizedKeys = 'C:\\ProgramData\\ssh\\administrators_authorized_keys';
+
+/** The empty first line ends a last line without a line end; groups by SID have the same name in every language. */
+function authorizeKey(key: PublicKey): string {
+  return runOnHost(
+    `Add-Content ${authorizedKeys} -Value '', ${quotedForPowerShell(printPublicKey(key))}`,
+    `icacls.exe ${authorizedKeys} /inheritance:r /grant '*S-1-5-32-544:F' /grant '*S-1-5-18:F'`,
+  );
+}
 
 const rows: readonly Row[] = [
   {
@@ -59,15 +68,15 @@ const rows: readonly Row[] = [
     matches: ({ isPartial }) => isPartial,
     code: 'HOST_WANTS_PASSWORD',
     problem: ({ username, methodsLeft }) =>
-      `SSH login as ${shown(username)} requires ${list(methodsLeft)} in addition to the key`,
-    remedy: allowKeys,
+      `SSH login as ${shown(username)}: the key was accepted, but the SSH server requires ${list(methodsLeft)} in addition`,
+    remedy: `Remove every line with AuthenticationMethods from ${sshdConfig} on the host, then run \`Restart-Service sshd\` there.`,
   },
   {
     matches: ({ methodsLeft }) => methodsLeft !== undefined && !methodsLeft.includes('publickey'),
     code: 'HOST_WANTS_PASSWORD',
     problem: ({ username, methodsLeft }) =>
       `SSH login as ${shown(username)} is not possible with a key, only with ${list(methodsLeft)}`,
-    remedy: allowKeys,
+    remedy: `In ${sshdConfig} on the host, set "PubkeyAuthentication yes" above the first line with Match, remove every line with AuthenticationMethods, then run \`Restart-Service sshd\` there.`,
   },
   {
     matches: ({ isAuthenticating, error }) =>
@@ -75,26 +84,28 @@ const rows: readonly Row[] = [
     code: 'HOST_REFUSED_KEY',
     problem: ({ username, offeredKeys }) =>
       `SSH login as ${shown(username)} was rejected for key ${offeredKeys.map(describeKey).join(' and ')}`,
-    remedy: ({ offeredKeys }) =>
-      `Check the user name, and add to C:\\ProgramData\\ssh\\administrators_authorized_keys on the host, to which only Administrators and SYSTEM may write, the line "${offeredKeys.slice(0, 1).map(printPublicKey).join('')}".`,
+    remedy: ({ username, offeredKeys }) =>
+      `${offeredKeys.slice(0, 1).map(authorizeKey).join('')}. If the key is there already, check that the user ${shown(username)} exists and is an administrator.`,
   },
   {
     matches: ({ firstLine }) => /^(Exceeded MaxStartups|Not allowed at this time)/.test(firstLine),
     code: 'HOST_HANDSHAKE_FAILED',
     problem: ({ firstLine }) => `the host rejects further connections: ${shown(firstLine)}`,
-    remedy: 'Find out who opens so many SSH connections to the host, or raise MaxStartups in its sshd_config.',
+    remedy:
+      'Find out who opens so many SSH connections to the host, or raise MaxStartups in its sshd_config and run `Restart-Service sshd`.',
   },
   {
     matches: ({ ident, firstLine }) => ident === undefined && firstLine === '',
     code: 'HOST_HANDSHAKE_FAILED',
     problem: () => 'the host closed the connection without sending anything',
-    remedy: 'Check the service sshd on the host, and firewalls that close connections.',
+    remedy: 'Run `Get-Service sshd` and `Restart-Service sshd` on the host; check firewalls that close connections.',
   },
   {
     matches: ({ ident }) => ident === undefined || !/^SSH-(2\.0|1\.99)-/.test(ident),
     code: 'HOST_NOT_SSH',
     problem: ({ ident, firstLine }) => `not an SSH 2 server; its first line is ${shown(ident ?? firstLine)}`,
-    remedy: 'Check the address and the port; an SSH server must listen there.',
+    remedy: ({ peer }) =>
+      `Find the program that uses the port with \`Get-Process -Id (Get-NetTCPConnection -LocalPort ${peer.port} -State Listen).OwningProcess\` on the host, stop it and run \`Start-Service sshd\`; or correct the address or spec.port.`,
   },
   {
     matches: ({ pinnedKey, error }) => pinnedKey !== undefined && error.message.includes('no matching host key format'),
@@ -115,7 +126,7 @@ const rows: readonly Row[] = [
 const otherwise: Omit<Row, 'matches'> = {
   code: 'HOST_HANDSHAKE_FAILED',
   problem: ({ error }) => `the SSH handshake failed: ${shown(messageOf(error))}`,
-  remedy: 'Check the log of sshd on the host.',
+  remedy: 'Run `Get-WinEvent -LogName OpenSSH/Operational -MaxEvents 20` on the host to see the log of sshd.',
 };
 
 function list(methods: readonly string[] | undefined): string {

@@ -13,7 +13,7 @@ const cases: [name: string, error: AppError, code: string, problem: string, reme
     failures.connectionLost('10.1.2.3', undefined),
     'HOST_CONNECTION_LOST',
     'was lost: the host closed it',
-    /reachable/,
+    /host is up/,
   ],
   [
     'a connection that was reset',
@@ -48,7 +48,7 @@ const cases: [name: string, error: AppError, code: string, problem: string, reme
     failures.commandTimeout('10.1.2.3', command, 60_000),
     'HOST_COMMAND_TIMEOUT',
     'did not finish within 60 s',
-    /load/,
+    /Restart-Computer/,
   ],
   [
     'a command without an exit code',
@@ -106,7 +106,7 @@ const cases: [name: string, error: AppError, code: string, problem: string, reme
     'cannot be read: "EIO"',
     /payload/,
   ],
-  ['a full disk', failures.diskFull(write, 4096), 'HOST_DISK_FULL', 'only 4096 bytes left', /Free disk space/],
+  ['a full disk', failures.diskFull(write, 4096), 'HOST_DISK_FULL', 'only 4096 bytes left', /Free at least 4 GB/],
   [
     'a missing file',
     failures.fileFailure(read, withCode(2, 'No such file')),

@@ -5,7 +5,7 @@ import type { ExceededLimit } from './limits.ts';
 export function connectionLost(address: string, cause: unknown): AppError {
   const why = cause === undefined ? 'the host closed it' : shown(messageOf(cause));
   return new AppError('HOST_CONNECTION_LOST', `${address}: the SSH connection was lost: ${why}`, {
-    remedy: 'Check that the host is up and reachable.',
+    remedy: 'Check that the host is up and that no device on the network ends connections to its SSH port.',
     cause,
   });
 }
@@ -33,7 +33,8 @@ export function commandTimeout(address: string, command: string, ms: number): Ap
     'HOST_COMMAND_TIMEOUT',
     `${address}: ${shownCommand(command)} did not finish within ${ms / 1000} s`,
     {
-      remedy: 'Check the load of the host and what the command waits for.',
+      remedy:
+        'Find out what keeps the host busy: `Get-Process | Sort-Object CPU -Descending | Select-Object -First 10`. If the command still hangs at the next attempt, run `Restart-Computer -Force` on the host.',
     },
   );
 }
@@ -62,7 +63,8 @@ export function outputTooLong(address: string, what: string, maxBytes: number): 
 
 export function sftpMissing(address: string, cause: unknown): AppError {
   return new AppError('HOST_SFTP_MISSING', `${address}: the host does not offer SFTP: ${shown(messageOf(cause))}`, {
-    remedy: 'Add the line "Subsystem sftp sftp-server.exe" to C:\\ProgramData\\ssh\\sshd_config and restart sshd.',
+    remedy:
+      'Add the line "Subsystem sftp sftp-server.exe" above the first line with Match in C:\\ProgramData\\ssh\\sshd_config on the host, then run `Restart-Service sshd` there.',
     cause,
   });
 }
@@ -95,7 +97,8 @@ export function sourceUnreadable(act: FileAct, cause: unknown): AppError {
 
 export function diskFull(act: FileAct, freeBytes: number): AppError {
   return new AppError('HOST_DISK_FULL', `${describe(act)}: the disk has only ${freeBytes} bytes left`, {
-    remedy: 'Free disk space on the host.',
+    remedy:
+      'Free at least 4 GB on drive C: of the host, for example with `Dism.exe /Online /Cleanup-Image /StartComponentCleanup`, or enlarge its disk and run `Resize-Partition -DriveLetter C -Size (Get-PartitionSupportedSize -DriveLetter C).SizeMax`.',
   });
 }
 

@@ -137,6 +137,24 @@ test('retries with backoff, which a success resets', async () => {
   });
 });
 
+test('a change resets the backoff only if its watch does', async () => {
+  const attempts = async (resetsBackoff: boolean) => {
+    const { reconcile, calls } = answering(...Array.from({ length: 9 }, () => new Error('boom')));
+    const source = new MemoryInformer();
+    const watches = [watching({ source, resetsBackoff })];
+    const { clock, start } = controllerBench(reconcile, { watches, queue: { firstRetryMs: 100 } });
+    source.put(thing('a'));
+    source.sync();
+    void start();
+    await clock.advance(350);
+    source.put(thing('a', 2));
+    await clock.advance(100);
+    return calls.map(call => call.pass.attempt);
+  };
+  expect(await attempts(false)).toEqual([1, 2, 3, 4]);
+  expect(await attempts(true)).toEqual([1, 2, 3, 1, 2]);
+});
+
 test('a wait ends a series of failures', async () => {
   const { reconcile, calls } = answering(new Error('boom'), after(10, 'x'), new Error('boom'));
   const { clock, source, startSynced } = controllerBench(reconcile);

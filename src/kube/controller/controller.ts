@@ -89,7 +89,7 @@ export class Controller implements Runnable {
     const { watches, log } = this.#options;
     const ends: (() => void)[] = [];
     try {
-      for (const watch of watches) ends.push(watch.start((key, how) => this.#take(key, how), log));
+      for (const watch of watches) ends.push(watch.start((key, how) => this.#take(key, how, watch.resetsBackoff), log));
       await this.#waitForSources(signal);
       if (signal.aborted) return;
       ready();
@@ -102,7 +102,8 @@ export class Controller implements Runnable {
     }
   }
 
-  #take(key: Key, how: 'if there is room' | 'always'): void {
+  #take(key: Key, how: 'if there is room' | 'always', resetsBackoff = false): void {
+    if (resetsBackoff) this.#queue.forget(key);
     if (this.#queue.add(key, how) || this.#isStopping) return;
     if (!this.#relist.missed()) return;
     this.#options.log.warn('Queue is full; relisting once there is room', { key: keyText(key) });

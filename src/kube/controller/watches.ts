@@ -23,9 +23,12 @@ export interface WatchSpec<T extends KubeResource> {
   predicate?: Predicate<T>;
   /** The keys to reconcile when this object changes; default: its own. */
   keys?: (object: T) => Iterable<Key>;
+  /** Whether a change resets the backoff of its keys: for requests of users. */
+  resetsBackoff?: boolean;
 }
 
 export interface Watch {
+  readonly resetsBackoff?: boolean;
   readonly synced: Promise<void>;
   /** Enqueues keys until the returned function is called. */
   start(enqueue: Enqueue, log: Log): () => void;
@@ -34,7 +37,8 @@ export interface Watch {
 }
 
 /** Maps changes of a source to keys. Never throws into the source. */
-export function watching<T extends KubeResource>({ source, predicate = {}, keys }: WatchSpec<T>): Watch {
+export function watching<T extends KubeResource>(spec: WatchSpec<T>): Watch {
+  const { source, predicate = {}, keys, resetsBackoff = false } = spec;
   const keysOf = keys ?? (object => [keyOf(object)]);
 
   /** A change for which the predicate fails is not dropped. */
@@ -59,6 +63,7 @@ export function watching<T extends KubeResource>({ source, predicate = {}, keys 
 
   return {
     synced: source.synced,
+    resetsBackoff,
     start: (enqueue, log) =>
       source.addHandler({
         added: object => {

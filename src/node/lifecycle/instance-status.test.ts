@@ -231,7 +231,7 @@ test('keeps conditions of others, and changes times only with the state', () => 
 
 test('cuts messages that are too long', () => {
   const long = new AppError('STEP_TIMEOUT', 'm'.repeat(5000), { remedy: 'r' });
-  expect(failedStatus(view(), long, false, stamp)({}).conditions?.[0]?.message).toHaveLength(1500);
+  expect(failedStatus(view(), long, false, stamp)({}).conditions?.[0]?.message).toHaveLength(4000);
 });
 
 test('omits an unknown generation', () => {

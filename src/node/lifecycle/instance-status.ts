@@ -184,8 +184,8 @@ function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsI
   };
 }
 
-/** Longer messages only fill the object. */
-const maxMessageLength = 1500;
+/** Room for message and remedy in full; longer texts only fill the object. */
+const maxMessageLength = 4000;
 
 export function withConditions(
   status: WindowsInstanceStatus,

@@ -152,10 +152,10 @@ test('words that are too long are cut', () => {
   const { journal } = bench();
   journal.fail('x', new AppError('STEP_TIMEOUT', 'm'.repeat(5000), { remedy: 'r'.repeat(5000) }));
   const { lastError } = journal.timeline()[0] ?? {};
-  expect([lastError?.message.length, lastError?.remedy.length]).toEqual([800, 800]);
+  expect([lastError?.message.length, lastError?.remedy.length]).toEqual([2000, 2000]);
   journal.begin('x', times);
   journal.note('n'.repeat(5000));
-  expect(journal.activity?.waitsFor).toHaveLength(800);
+  expect(journal.activity?.waitsFor).toHaveLength(2000);
 });
 
 test('whatever happens, each step is there once, in the order of its first attempt, never with more ends than begins', () => {

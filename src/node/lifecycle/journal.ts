@@ -11,8 +11,8 @@ export interface StepTimes {
   limitMs: number;
 }
 
-/** Longer messages only fill the object. */
-const maxMessageLength = 800;
+/** Room for a remedy with an RSA public key; longer messages only fill the object. */
+const maxMessageLength = 2000;
 
 /** The timeline of a journey; continues that of an earlier attempt. */
 export class Journal {

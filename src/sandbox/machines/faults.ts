@@ -99,11 +99,11 @@ export function assignFaults(
   requests: readonly string[],
   hosts: readonly string[],
   machines: readonly string[] = [],
-): ReadonlyMap<string, Fault[]> {
-  const given = new Map<string, Fault[]>([...hosts, ...machines].map(host => [host, []]));
+): ReadonlyMap<string, FaultName[]> {
+  const given = new Map<string, FaultName[]>([...hosts, ...machines].map(host => [host, []]));
   const split = requests.map(request => {
     const [fault = '', host] = request.split('@');
-    return { fault: findFault(fault), host };
+    return { fault: parseFaultName(fault), host };
   });
   for (const { fault, host } of split) if (host !== undefined) placeOf(host, given).push(fault);
   for (const { fault, host } of split) {
@@ -116,12 +116,16 @@ export function assignFaults(
   return given;
 }
 
-export function findFault(name: string): Fault {
-  if (Object.hasOwn(faults, name)) return faults[name as FaultName];
+export function findFault(name: FaultName): Fault {
+  return faults[name];
+}
+
+export function parseFaultName(name: string): FaultName {
+  if (Object.hasOwn(faults, name)) return name as FaultName;
   throw usage(`unknown fault ${shown(name)}; known faults: ${Object.keys(faults).join(', ')}`);
 }
 
-function placeOf(host: string, given: ReadonlyMap<string, Fault[]>): Fault[] {
+function placeOf(host: string, given: ReadonlyMap<string, FaultName[]>): FaultName[] {
   const found = given.get(host);
   if (found !== undefined) return found;
   throw usage(`unknown host ${shown(host)}; known hosts: ${[...given.keys()].join(', ') || 'none'}`);

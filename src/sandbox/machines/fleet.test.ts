@@ -3,7 +3,6 @@ import { systemClock } from '#base/clock.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { makeKey } from '../../../test/kit/ssh-server.ts';
 import { scaledClock } from './clocks.ts';
-import { findFault } from './faults.ts';
 import { dnsNameOf, Fleet, type NewHost } from './fleet.ts';
 import { ContentStore } from './host/content-store.ts';
 import { defaultTimes } from './times.ts';
@@ -44,7 +43,7 @@ test('faults, its own options and the times of the sandbox are combined', async 
   await using made = await scene();
   const { spec } = made.fleet.add(
     newHost('win-1', {
-      faults: [findFault('german'), findFault('slow-disk')],
+      faults: ['german', 'slow-disk'],
       traits: { diskBytes: 7 },
       times: { bootMs: 9 },
     }),
@@ -126,7 +125,7 @@ test('routes lead to running hosts by address and name', async () => {
 
 test('a silent host has a silent route', async () => {
   await using made = await scene();
-  const host = made.fleet.add(newHost('win-1', { faults: [findFault('unreachable')] }));
+  const host = made.fleet.add(newHost('win-1', { faults: ['unreachable'] }));
   await host.start();
   expect(await made.fleet.findRoute(host.spec.address)).toBe('silent');
 });

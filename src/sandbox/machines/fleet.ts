@@ -1,5 +1,6 @@
 import { AppError, shown } from '#base/errors.ts';
-import type { Fault } from './faults.ts';
+import { endEffects } from './end-effects.ts';
+import { type FaultName, findFault } from './faults.ts';
 import { SimulatedHost } from './host/host.ts';
 import type { HostSpec, HostDeps } from './host/spec.ts';
 import { isIpv4 } from '#base/ipv4.ts';
@@ -16,7 +17,7 @@ export interface NewHost {
   authorizedKeys: HostSpec['authorizedKeys'];
   /** Whether it has a DNS name. */
   hasDnsName?: boolean;
-  faults?: readonly Fault[];
+  faults?: readonly FaultName[];
   traits?: Partial<Traits>;
   times?: Partial<Times>;
 }
@@ -28,6 +29,7 @@ export class Fleet {
   readonly #deps: HostDeps;
   readonly #times: Times;
   readonly #hosts = new Map<string, SimulatedHost>();
+  readonly #added = new WeakMap<SimulatedHost, NewHost>();
   readonly #leaving = new Set<Promise<void>>();
   #addresses = 10;
 
@@ -54,17 +56,38 @@ export class Fleet {
 
   /** Adds a host without starting it. */
   add(added: NewHost): SimulatedHost {
-    const { name, user, authorizedKeys, hasDnsName = false, faults = [] } = added;
+    const { name, user, authorizedKeys, hasDnsName = false } = added;
     if (this.#hosts.has(name))
       throw new AppError('USAGE', `host ${shown(name)} already exists in the sandbox`, {
         remedy: 'Choose another name.',
       });
-    const traits = Object.assign({}, defaultTraits, ...faults.map(fault => fault.traits), added.traits) as Traits;
-    const times = Object.assign({}, this.#times, ...faults.map(fault => fault.times), added.times) as Times;
     const spec = { name, address: this.#nextAddress(), dnsSuffix: hasDnsName ? dnsSuffix : '', user, authorizedKeys };
-    const host = new SimulatedHost({ ...spec, traits, times }, this.#deps);
+    const host = new SimulatedHost({ ...spec, ...this.#propertiesOf(added) }, this.#deps);
     this.#hosts.set(name, host);
+    this.#added.set(host, added);
     return host;
+  }
+
+  /** The faults of a host that have not ended. */
+  faultsOf(name: string): readonly FaultName[] {
+    return this.#added.get(this.host(name))?.faults ?? [];
+  }
+
+  /** Changes a host as an administrator does who follows the remedy of the fault. */
+  endFault(name: string, ended: FaultName): void {
+    const host = this.host(name);
+    const added = this.#added.get(host);
+    const left = this.faultsOf(name).filter(fault => fault !== ended);
+    if (added === undefined || left.length === this.faultsOf(name).length)
+      throw new AppError('USAGE', `host ${shown(name)} does not have the fault ${ended}`, {
+        remedy: `End one of its faults: ${left.join(', ') || 'it has none'}.`,
+      });
+    const next: NewHost = { ...added, faults: left };
+    this.#added.set(host, next);
+    const { traits = {}, times = {} } = findFault(ended);
+    const { traits: nextTraits, times: nextTimes } = this.#propertiesOf(next);
+    host.change(pick(nextTraits, traits), pick(nextTimes, times));
+    endEffects(host, traits);
   }
 
   /** Unreachable at once; the promise resolves when it has stopped. */
@@ -81,6 +104,12 @@ export class Fleet {
   async stop(): Promise<void> {
     for (const name of this.#hosts.keys()) void this.remove(name);
     await Promise.all(this.#leaving);
+  }
+
+  /** By address or DNS name. */
+  find(address: string): SimulatedHost | undefined {
+    const plain = address.toLowerCase().replace(/\.$/, '');
+    return this.at(plain) ?? this.hosts.find(host => dnsNameOf(host) === plain);
   }
 
   readonly findRoute: FindRoute = async address => {
@@ -101,10 +130,23 @@ export class Fleet {
     },
   };
 
+  #propertiesOf({ faults: names = [], traits, times }: NewHost): { traits: Traits; times: Times } {
+    const all = names.map(findFault);
+    return {
+      traits: Object.assign({}, defaultTraits, ...all.map(fault => fault.traits), traits) as Traits,
+      times: Object.assign({}, this.#times, ...all.map(fault => fault.times), times) as Times,
+    };
+  }
+
   #nextAddress(): string {
     this.#addresses += 1;
     return `10.0.${1 + Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
   }
+}
+
+/** The members of `from` that `names` has, too. */
+function pick<T extends object>(from: T, names: Partial<T>): Partial<T> {
+  return Object.fromEntries(Object.entries(from).filter(([name]) => Object.hasOwn(names, name))) as Partial<T>;
 }
 
 /** The DNS name of a host. */

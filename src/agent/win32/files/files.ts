@@ -168,9 +168,9 @@ async function hashOf(path: string): Promise<string> {
   return hash.digest('hex');
 }
 
-async function* readChunks(path: string): AsyncGenerator<Uint8Array> {
+async function* readChunks(path: string, from = 0): AsyncGenerator<Uint8Array> {
   const handle = await withPath(path, () => open(path));
-  const stream = handle.createReadStream({ highWaterMark: chunkBytes })[Symbol.asyncIterator]();
+  const stream = handle.createReadStream({ start: from, highWaterMark: chunkBytes })[Symbol.asyncIterator]();
   try {
     for (;;) {
       const { done, value } = await withPath(path, () => stream.next());

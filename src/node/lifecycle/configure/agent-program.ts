@@ -125,7 +125,7 @@ async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> 
   await host.upload(programOf(journey), content, { signal, onProgress }).catch((error: unknown) => {
     // Below C:\Windows a folder can be missing only because creating it was not allowed.
     const isDenied = isAppError(error, 'HOST_FILE_DENIED') || isAppError(error, 'HOST_FILE_MISSING');
-    throw isDenied ? notAdministrator(address, error) : error;
+    throw isDenied ? notAdministrator(address, journey.username, error) : error;
   });
 }
 

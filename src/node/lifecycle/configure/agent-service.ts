@@ -21,10 +21,10 @@ type InstallMode = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 
 const versionTimeout: StepTimeout<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
-  message: ({ node, deps, prepared }) => {
+  message: ({ address, node, deps, prepared }) => {
     const event = node && deps.nodes.lastEvent(node.name);
     const report = event === undefined ? 'its agent reported no event' : `last event of its agent: ${event}`;
-    return `Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
+    return `${address}: Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
   },
 };
 

@@ -10,8 +10,8 @@ export const checkHost: Step<ConfigureJourney> = {
   usualMs: 5_000,
   limitMs: 30_000,
   remedy: checkCluster,
-  async run({ address, ipv4, inventory, programs, prepared }) {
+  async run({ address, ipv4, username, inventory, programs, prepared }) {
     const missing = missingFiles(programs, inventory);
-    preflight({ address, ipv4, inventory, missing, vxlanPort: prepared.inputs.vxlanPort });
+    preflight({ address, ipv4, username, inventory, missing, vxlanPort: prepared.inputs.vxlanPort });
   },
 };

@@ -2,7 +2,7 @@ import { AppError } from '#base/errors.ts';
 import { ports } from '#contract/names.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
 import { HostKeyChangedError } from '#host/host-key.ts';
-import { fingerprint, printPublicKey } from '#host/keys/public-key.ts';
+import { fingerprint, printPublicKey, type PublicKey } from '#host/keys/public-key.ts';
 import { ipv4Of } from '#host/resolver.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -73,10 +73,16 @@ function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney):
   const spec = JSON.stringify({ spec: { hostKey: printPublicKey(error.offered) } });
   return new AppError(error.code, error.message, {
     remedy:
-      `If the host was reinstalled, compare ${fingerprint(error.offered)} with \`ssh-keygen -lf\` on its console, then run ` +
+      `If the host was reinstalled, compare ${fingerprint(error.offered)} with the output of \`ssh-keygen -lf ${keyFile(error.offered)}\` on its console, then run ` +
       `\`kubectl patch windowsinstance ${name} -n ${namespace} --type merge -p '${spec}'\`; otherwise find out which host answers at its address.`,
     cause: error,
   });
+}
+
+/** Where sshd on Windows keeps a host key of this type. */
+function keyFile({ type }: PublicKey): string {
+  const name = type === 'ssh-rsa' ? 'rsa' : type === 'ssh-ed25519' ? 'ed25519' : 'ecdsa';
+  return `C:\\ProgramData\\ssh\\ssh_host_${name}_key.pub`;
 }
 
 async function resolve({ deps, address }: ConfigureJourney): Promise<string> {

@@ -1,5 +1,6 @@
 import { isNodeName, normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
+import { runOnHost } from '#base/powershell.ts';
 import { isIp } from '#base/ipv4.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
@@ -61,8 +62,17 @@ const isValid: Rule = ({ address, name }) =>
   isNodeName(name)
     ? undefined
     : new AppError('HOST_NAME_INVALID', `${address}: ${shown(name)} is not a valid Node name`, {
-        remedy: 'Rename the host: use letters, digits and hyphens; start and end with a letter or digit.',
+        remedy: `${runOnHost(`Rename-Computer -NewName ${validName(name)} -Restart`)}, or choose another name of 1 to 15 letters, digits and hyphens that starts and ends with a letter or digit.`,
       });
+
+/** The most similar computer name. */
+function validName(name: string): string {
+  const similar = name
+    .replaceAll(/[^a-z0-9]+/gi, '-')
+    .slice(0, 15)
+    .replaceAll(/^-|-$/g, '');
+  return similar === '' ? 'win-1' : similar;
+}
 
 /** A name that looks like an address would put the address of another host into a certificate. */
 const isFree: Rule = ({ address, name, reserved }) => {

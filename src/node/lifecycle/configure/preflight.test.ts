@@ -32,6 +32,7 @@ function check(inventory: Partial<Inventory> = {}, over: Partial<Preflight> = {}
   return errorOf(() =>
     preflight({
       address: '10.0.0.5',
+      username: "O'Brien",
       inventory: { ...good, ...inventory },
       vxlanPort: '',
       missing: [{ bytes: gigabyte, packedBytes: gigabyte / 2 }],
@@ -144,10 +145,27 @@ test('reports all that is wrong, with the code of the first and the host named o
   expect(error?.code).toBe('HOST_NOT_ADMINISTRATOR');
   expect(error?.message.match(/10\.0\.0\.5: /g)).toHaveLength(1);
   expect(error?.message.split('; ')).toHaveLength(3);
-  for (const words of ['Administrators', 'Windows Server 2022', 'Free space']) {
+  for (const words of ['Add-LocalGroupMember', 'Windows Server 2022', 'Free 4.3 GB']) {
     expect(error?.remedy).toContain(words);
   }
 });
+
+const commands: [name: string, Partial<Inventory>, command: string][] = [
+  ['a simple user', { isAdministrator: false }, "Add-LocalGroupMember -SID S-1-5-32-544 -Member 'O''Brien'`"],
+  ['a clock two hours behind', { probe: { url: 'x', clockAheadMs: -7_200_000 } }, "([TimeSpan]'0.02:00:00')"],
+  ['a clock days ahead', { probe: { url: 'x', clockAheadMs: 180_061_000 } }, "([TimeSpan]'-2.02:01:01')"],
+  [
+    'two services that WMCO did not install',
+    { services: [service('containerd', false), service('kubelet', false)] },
+    '`Stop-Service -Force containerd; sc.exe delete containerd; Stop-Service -Force kubelet; sc.exe delete kubelet`',
+  ],
+  ['two ports in use', { portsInUse: [10_250, 9182] }, 'Get-NetTCPConnection -LocalPort 10250,9182 -State Listen'],
+  ['no API server', { probe: { url: 'https://api:6443', problem: 'x' } }, '`Test-NetConnection api -Port 6443`'],
+  ['a hostile URL', { probe: { url: 'https://a;calc:1', problem: 'x' } }, '`Test-NetConnection API-SERVER -Port 443`'],
+];
+for (const [name, inventory, command] of commands) {
+  test(`the remedy for ${name} is a command`, () => expect(check(inventory)?.remedy).toContain(command));
+}
 
 test('does not report the port of a service that is reported already', () => {
   const error = check({ services: [service('kubelet', false)], portsInUse: [10_250] });

@@ -1,4 +1,5 @@
 import { AppError } from '#base/errors.ts';
+import { quotedForPowerShell, runOnHost } from '#base/powershell.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { agentName, ports, serviceName } from '#contract/names.ts';
 import { adaptersProblem } from './host-adapters.ts';
@@ -7,6 +8,7 @@ import { adaptersProblem } from './host-adapters.ts';
 export interface Preflight {
   /** How messages name the host. */
   address: string;
+  username: string;
   inventory: Inventory;
   /** Address that the operator connected to, once resolved. */
   ipv4?: string | undefined;
@@ -30,14 +32,14 @@ export function preflight(facts: Preflight): void {
   throw new AppError(first.code, `${facts.address}: ${messages}`, { remedy: remedies });
 }
 
-const isAdministrator: Check = ({ address, inventory }) =>
-  inventory.isAdministrator ? undefined : notAdministrator(address);
+const isAdministrator: Check = ({ address, username, inventory }) =>
+  inventory.isAdministrator ? undefined : notAdministrator(address, username);
 
-export function notAdministrator(address: string, cause?: Error): AppError {
+export function notAdministrator(address: string, username: string, cause?: Error): AppError {
   const why = cause === undefined ? '' : ` (${cause.message.replace(`${address}: `, '')})`;
   return new AppError('HOST_NOT_ADMINISTRATOR', `${address}: the user is not an administrator${why}`, {
-    remedy:
-      'Add the user to the group Administrators, and the key to C:\\ProgramData\\ssh\\administrators_authorized_keys.',
+    // The SID of the group Administrators, whose name depends on the language.
+    remedy: `${runOnHost(`Add-LocalGroupMember -SID S-1-5-32-544 -Member ${quotedForPowerShell(username)}`)}. Keys of administrators are read from C:\\ProgramData\\ssh\\administrators_authorized_keys only: copy the key of the user to this file.`,
     cause,
   });
 }
@@ -62,8 +64,8 @@ const hasSupportedSystem: Check = ({ address, inventory }) => {
     `${address}: ${product} ${text} (${installationType}) is not supported`,
     {
       remedy: isOld
-        ? `Install Windows updates: build ${system.build}.${system.update} is the minimum.`
-        : `Use ${systems.map(one => one.name).join(' or ')}.`,
+        ? `Install Windows updates with \`sconfig\` (option 6) on the host: build ${system.build}.${system.update} is the minimum.`
+        : `Install ${systems.map(one => one.name).join(' or ')} on the host, or remove its entry or instance.`,
     },
   );
 };
@@ -95,7 +97,7 @@ const hasDiskSpace: Check = ({ address, inventory, missing }) => {
   if (needed === 0 || inventory.freeBytes >= needed + reserveBytes) return undefined;
   const [free, wanted] = [inventory.freeBytes, needed + reserveBytes].map(bytes => `${(bytes / 1e9).toFixed(1)} GB`);
   return new AppError('HOST_DISK_FULL', `${address}: drive C: has ${free} free and needs ${wanted}`, {
-    remedy: 'Free space on drive C: of the host, or use a larger disk.',
+    remedy: `Free ${wanted} on drive C: of the host, for example with \`Dism.exe /Online /Cleanup-Image /StartComponentCleanup\`, or enlarge its disk and run \`Resize-Partition -DriveLetter C -Size (Get-PartitionSupportedSize -DriveLetter C).SizeMax\`.`,
   });
 };
 
@@ -108,9 +110,17 @@ const hasCorrectClock: Check = ({ address, inventory }) => {
   const minutes = Math.round(Math.abs(aheadMs) / 60_000);
   const where = aheadMs > 0 ? 'ahead of' : 'behind';
   return new AppError('HOST_CLOCK_WRONG', `${address}: its clock is ${minutes} min ${where} the API server's`, {
-    remedy: 'Set the clock of the host and synchronize it with `w32tm /resync`.',
+    remedy: `${runOnHost(`Set-Date -Adjust ([TimeSpan]'${timeSpan(-aheadMs)}')`, 'Start-Service W32Time', 'w32tm.exe /resync')}.`,
   });
 };
+
+/** As .NET reads it: `-1.02:03:04` is minus one day, two hours, three minutes and four seconds. */
+function timeSpan(ms: number): string {
+  const seconds = Math.round(Math.abs(ms) / 1000);
+  const two = (value: number) => String(Math.floor(value)).padStart(2, '0');
+  const [days, hours, minutes] = [Math.floor(seconds / 86_400), (seconds / 3600) % 24, (seconds / 60) % 60];
+  return `${ms < 0 ? '-' : ''}${days}.${two(hours)}:${two(minutes)}:${two(seconds % 60)}`;
+}
 
 const hasNoForeignService: Check = ({ address, inventory }) => {
   const managed = new Set(Object.values(serviceName).map(name => name.toLowerCase()));
@@ -122,7 +132,7 @@ const hasNoForeignService: Check = ({ address, inventory }) => {
     'HOST_SERVICE_FOREIGN',
     `${address}: services exist that WMCO did not install: ${foreign.join(', ')}`,
     {
-      remedy: `Remove them from the host (\`sc.exe delete ${foreign[0]}\`): the operator installs its own.`,
+      remedy: `${runOnHost(...foreign.flatMap(name => [`Stop-Service -Force ${name}`, `sc.exe delete ${name}`]))}: the operator installs its own.`,
     },
   );
 };
@@ -140,7 +150,7 @@ const hasFreePorts: Check = ({ address, inventory }) => {
   if (taken.length === 0) return undefined;
   const list = taken.map(({ port, service }) => `${port} (${service})`).join(', ');
   return new AppError('HOST_PORT_TAKEN', `${address}: another program listens on port ${list}`, {
-    remedy: 'Find the program with `netstat -abno` on the host, stop it and disable its autostart.',
+    remedy: `Find the program with \`Get-Process -Id (Get-NetTCPConnection -LocalPort ${taken.map(({ port }) => port).join(',')} -State Listen).OwningProcess\` on the host, stop it and disable its autostart.`,
   });
 };
 
@@ -148,8 +158,15 @@ const reachesServer: Check = ({ address, inventory: { probe } }) =>
   probe?.problem === undefined
     ? undefined
     : new AppError('HOST_API_UNREACHABLE', `${address}: the host cannot reach ${probe.url}: ${probe.problem}`, {
-        remedy: 'Check DNS, routes and firewalls from the host to the API server.',
+        remedy: `Run \`${connectionTest(probe.url)}\` on the host, then correct DNS, routes and firewalls from the host to the API server.`,
       });
+
+/** Only plain names: the host reports the URL, and users paste the command. */
+function connectionTest(url: string): string {
+  const [, name = 'API-SERVER', port = '443'] =
+    /^https:\/\/([a-z0-9.-]{1,253})(?::(\d{1,5}))?(?:\/|$)/i.exec(url) ?? [];
+  return `Test-NetConnection ${name} -Port ${port}`;
+}
 
 const checks: readonly Check[] = [
   isAdministrator,

@@ -1,5 +1,5 @@
 import { agentName, ports } from '#contract/names.ts';
-import { dir } from '#contract/paths.ts';
+import { dir, file } from '#contract/paths.ts';
 import type { ConfigureJourney } from './journey.ts';
 
 /** For steps that only read and write objects of the cluster. */
@@ -28,19 +28,23 @@ export function checkConnection({ address, instance }: ConfigureJourney): string
 }
 
 export function checkReboot({ address }: ConfigureJourney): string {
-  return `Check the console of ${address} and power it on; the operator continues once the host answers.`;
+  return (
+    `Power ${address} on, or find on its console why Windows does not start; ` +
+    'the operator continues once the host answers.'
+  );
 }
 
 export function checkRegistration({ nodeName }: ConfigureJourney): string {
   return (
-    `Check the certificate requests of ${nodeName} and their events with \`kubectl get csr\`, and the log of the ` +
-    `kubelet on the host in ${dir.kubeletLog}.`
+    `Run \`kubectl get csr\`, and \`kubectl describe csr NAME\` for pending requests of ${nodeName}. On the host, run ` +
+    `\`Get-Content ${file.kubeletLog} -Tail 20\` and, if the kubelet hangs, \`Restart-Service -Force kubelet\`.`
   );
 }
 
 export function checkAgent({ nodeName }: ConfigureJourney): string {
   return (
-    `Run \`kubectl describe node ${nodeName}\` and check its conditions and events; then check the logs in ` +
-    `${dir.agentLog} on the host.`
+    `Follow the last event of the agent. If it names no problem, run \`kubectl describe node ${nodeName}\` to see why ` +
+    `the Node is not ready, and read ${file.kubeletLog} and ${dir.agentLog} on the host. Restart programs that hang with ` +
+    `\`Restart-Service -Force kubelet, ${agentName}\`.`
   );
 }

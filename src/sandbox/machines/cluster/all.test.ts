@@ -10,7 +10,6 @@ import { type Machine, machineSets, machines } from '#kube/resources-openshift.t
 import { startOpenshiftApi } from '../../../../test/kit/openshift-api.ts';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { scaledClock } from '../clocks.ts';
-import { findFault } from '../faults.ts';
 import { Fleet } from '../fleet.ts';
 import { ContentStore } from '../host/content-store.ts';
 import { defaultTimes } from '../times.ts';
@@ -99,7 +98,7 @@ test('hosts follow the number of replicas', async () => {
 });
 
 test('faults of Machines are given in the order in which they are made', async () => {
-  await using made = await scene([[findFault('german')], [findFault('no-subnet')]]);
+  await using made = await scene([['german'], ['no-subnet']]);
   await expect.poll(() => made.fleet.hosts.length, patient).toBe(2);
   const [first, second] = made.fleet.hosts;
   expect([first?.spec.traits.language, second?.spec.traits.getsSubnet]).toEqual(['german', false]);

@@ -1,10 +1,11 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import type { Controller } from '../../apiserver/ports.ts';
-import type { Fault } from '../faults.ts';
+import type { FaultName } from '../faults.ts';
 import type { Fleet } from '../fleet.ts';
 import type { Times } from '../times.ts';
 import { createCloud } from './cloud.ts';
+import { createEndFaults } from './end-faults.ts';
 import { createMachineApprover } from './machine-approver.ts';
 import { createMachineSets } from './machine-sets.ts';
 import { createMachines } from './machines.ts';
@@ -15,7 +16,7 @@ import { Waits } from './waits.ts';
 export interface ClusterOptions {
   fleet: Fleet;
   platform: string;
-  machineFaults: readonly (readonly Fault[])[];
+  machineFaults: readonly (readonly FaultName[])[];
   times: Times;
   clock: Clock;
   speed: number;
@@ -42,5 +43,6 @@ export function clusterControllers(options: ClusterOptions): Controller[] {
       log,
     }),
     createNodeMonitor(clock, log),
+    createEndFaults(fleet, log),
   ];
 }

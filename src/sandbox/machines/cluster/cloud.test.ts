@@ -4,7 +4,6 @@ import { authorizedKey } from '#host/keys/public-key.ts';
 import { userData } from '#node/desired/user-data/user-data.ts';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { scaledClock } from '../clocks.ts';
-import { findFault } from '../faults.ts';
 import { Fleet } from '../fleet.ts';
 import { ContentStore } from '../host/content-store.ts';
 import { createCloud } from './cloud.ts';
@@ -77,7 +76,7 @@ test('on Azure there is another user', async () => {
 });
 
 test('the first Machines have the faults that were planned, later ones none', async () => {
-  await using made = await scene('None', [[findFault('no-sftp')], [], [findFault('german')]]);
+  await using made = await scene('None', [['no-sftp'], [], ['german']]);
   for (const name of ['a', 'b', 'c', 'd']) made.cloud.create(name, script());
   expect(made.fleet.hosts.map(({ spec }) => [spec.traits.hasSftp, spec.traits.language])).toEqual([
     [false, 'english'],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { attempt } from '#base/errors.ts';
 import { type PublicKey, parseAuthorizedKey } from '#host/keys/public-key.ts';
-import type { Fault } from '../faults.ts';
+import type { FaultName } from '../faults.ts';
 import type { Fleet } from '../fleet.ts';
 import type { Cloud } from './machines.ts';
 
@@ -9,7 +9,7 @@ export interface CloudOptions {
   fleet: Fleet;
   platform: string;
   /** By index of the Machine. */
-  faults: readonly (readonly Fault[])[];
+  faults: readonly (readonly FaultName[])[];
 }
 
 /** Lines of authorized_keys in the user data script. */

@@ -13,6 +13,9 @@ export interface SubnetOptions {
   log?: Log;
 }
 
+/** How soon a host is served whose fault has ended. */
+const recheckMs = 1000;
+
 /** Acts as OVN-Kubernetes: annotates Windows Nodes with a hybrid overlay subnet and gateway MAC. */
 export function createOverlaySubnets({ waits, subnetMs, isServed, log }: SubnetOptions): Controller {
   return createController(
@@ -22,7 +25,8 @@ export function createOverlaySubnets({ waits, subnetMs, isServed, log }: SubnetO
       reconcile: (key, api) => {
         const node: (StoredObject & Node) | undefined = api.get(nodes, key);
         if (node === undefined) waits.forget(key.name);
-        if (node === undefined || !lacksSubnet(node) || !isServed(addressOf(node))) return undefined;
+        if (node === undefined || !lacksSubnet(node)) return undefined;
+        if (!isServed(addressOf(node))) return recheckMs;
         const leftMs = waits.left(key.name, subnetMs);
         if (leftMs > 0) return leftMs;
         annotate(node, api);

@@ -162,13 +162,17 @@ export class SimulatedFiles implements HostFiles {
     return this.content(path)?.sha256;
   }
 
-  async *readChunks(path: string): AsyncGenerator<Uint8Array> {
+  async *readChunks(path: string, from = 0): AsyncGenerator<Uint8Array> {
     const content = this.content(path);
     if (content === undefined) throw unusable(path, 'does not exist', 'Stage the files of the host again.');
     // The file may be removed or replaced while it is read.
     this.#options.store.retain(content);
     try {
-      yield* this.#options.store.chunks(content);
+      let leftToSkip = from;
+      for await (const chunk of this.#options.store.chunks(content)) {
+        if (leftToSkip < chunk.length) yield chunk.subarray(leftToSkip);
+        leftToSkip = Math.max(0, leftToSkip - chunk.length);
+      }
     } finally {
       await this.#options.store.release(content);
     }

@@ -137,6 +137,30 @@ test('a host that does not return from a reboot stays off', async () => {
   await expect.poll(() => made.host.isOn, patient).toBe(false);
   await new Promise(resolve => setTimeout(resolve, 300));
   expect([made.host.isOn, made.host.stats.reboots]).toEqual([false, 0]);
+  for (let press = 0; press < 2; press += 1) made.host.switchOn();
+  await expect.poll(() => made.host.isOn, patient).toBe(true);
+  expect([made.host.stats.reboots, made.host.state.boots]).toEqual([1, 2]);
+});
+
+test('a command that hangs continues when the mishap ends', async () => {
+  await using made = await withAgent({ traits: { mishaps: [{ kind: 'hang', on: 'inventory', times: 1 }] } });
+  const running = made.connection.exec(installedAgent.inventory());
+  await expect.poll(() => made.host.stats.verbs, patient).toEqual(['inventory']);
+  made.host.change({ mishaps: [] });
+  expect((await running).exitCode).toBe(0);
+});
+
+test('a service that ignores its stop request ends with the fault', async () => {
+  await using made = await withAgent(findFault('stubborn-service'));
+  await made.install(file.csiProxy);
+  const config = { command: file.csiProxy, description: '', dependencies: [], recovery: undefined } as const;
+  await made.host.services.create('kube-proxy', { ...config, startType: 'manual' });
+  await made.host.services.start('kube-proxy');
+  const state = async () => (await made.host.services.query('kube-proxy'))?.state;
+  await expect.poll(state, patient).toBe('running');
+  await made.host.services.stop('kube-proxy');
+  made.host.change({ stubbornServices: [] });
+  await expect.poll(state, patient).toBe('stopped');
 });
 
 test('a booting host answers after its boot', async () => {

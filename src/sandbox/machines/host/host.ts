@@ -16,6 +16,7 @@ import { hostPorts } from './ports.ts';
 import { SimulatedProcesses } from './processes.ts';
 import { SimulatedServices } from './services.ts';
 import { type HostDeps, type HostSpec, type HostStats, noStats, recordRename, recordUpload } from './spec.ts';
+import type { Times } from '../times.ts';
 import type { Traits } from '../traits.ts';
 import { bootState, freshState, type HostState } from './state.ts';
 
@@ -32,11 +33,14 @@ export class SimulatedHost {
   readonly #processes = new SimulatedProcesses();
   readonly #launcher: Launcher;
   #mishaps: Mishaps;
+  /** Aborted when commands that hang continue. */
+  #hanging = new AbortController();
   readonly #sshd: SimulatedSshd;
   /** Aborted when the host is removed. */
   readonly #removed = new AbortController();
   #isOn = false;
   #isGoingDown = false;
+  #isBooting = false;
 
   constructor(spec: HostSpec, deps: HostDeps) {
     const { traits, times } = spec;
@@ -47,7 +51,7 @@ export class SimulatedHost {
     this.#mishaps = new Mishaps(traits.mishaps);
     this.state = freshState({ ...spec, hostName: spec.name, id: randomUUID().slice(0, 13) }, traits);
     const clock = offsetClock(deps.clock, () => traits.clockOffsetMs);
-    const pace = createPace(times.diskBytesPerSecond, delays);
+    const pace = createPace(() => times.diskBytesPerSecond, delays);
     this.files = new SimulatedFiles({ store, clock, diskBytes: () => traits.diskBytes, pace });
     this.services = new SimulatedServices({
       records: this.state.services,
@@ -123,16 +127,38 @@ export class SimulatedHost {
 
   /** Powers on a host that is off. */
   switchOn(): void {
-    if (this.#isOn) return;
+    if (this.#isOn || this.#isBooting) return;
     this.#changeBoot();
     void this.#boot();
   }
 
-  /** Changes traits at run time. Initial services and the like are in `state`. */
-  change(traits: Partial<Traits>): void {
+  /** Changes traits and times at run time. Initial services and the like are in `state`. */
+  change(traits: Partial<Traits>, times: Partial<Times> = {}): void {
     Object.assign(this.spec.traits, traits);
-    if (traits.mishaps !== undefined) this.#mishaps = new Mishaps(traits.mishaps);
+    Object.assign(this.spec.times, times);
+    if (traits.mishaps !== undefined) this.#changeMishaps(traits.mishaps);
+    if (traits.stubbornServices !== undefined) this.#endStoppingServices();
     this.#deps.onChange();
+  }
+
+  /** Deletes a service and ends its process. */
+  removeService(name: string): void {
+    const pid = this.state.services.get(name.toLowerCase())?.pid ?? 0;
+    this.services.remove(name).catch(() => undefined);
+    this.#processes.find(pid)?.kill();
+  }
+
+  #changeMishaps(mishaps: Traits['mishaps']): void {
+    this.#mishaps = new Mishaps(mishaps);
+    this.#hanging.abort();
+    this.#hanging = new AbortController();
+  }
+
+  /** A service that ignored its stop request gets it again. */
+  #endStoppingServices(): void {
+    const { stubbornServices } = this.spec.traits;
+    for (const { name, state, pid } of this.state.services.values())
+      if (state === 'stop-pending' && !stubbornServices.includes(name)) this.#processes.find(pid)?.stop();
   }
 
   cutConnections(): void {
@@ -170,11 +196,14 @@ export class SimulatedHost {
   }
 
   async #boot(): Promise<void> {
+    this.#isBooting = true;
     try {
       await this.#deps.delays.sleep(this.spec.times.bootMs, this.#removed.signal);
       this.#powerOn();
     } catch {
       // The host was removed while booting.
+    } finally {
+      this.#isBooting = false;
     }
   }
 
@@ -199,12 +228,14 @@ export class SimulatedHost {
     await this.#applyMishap(this.#mishaps.onVerb(verb), closed);
   }
 
-  /** Rejects after a mishap; a hanging call waits until the client disconnects. */
+  /** Rejects after a mishap; a hanging call waits until the client disconnects or the mishap ends. */
   async #applyMishap(mishap: ReturnType<Mishaps['onVerb']>, closed: AbortSignal): Promise<void> {
     if (mishap === undefined) return;
-    if (mishap === 'drop') this.cutConnections();
-    else if (mishap === 'power cut') this.cutPower();
-    else await whenAborted(closed);
+    if (mishap === 'hang') {
+      await whenAborted(AbortSignal.any([closed, this.#hanging.signal]));
+      if (!closed.aborted) return;
+    } else if (mishap === 'drop') this.cutConnections();
+    else this.cutPower();
     throw new Error(mishap);
   }
 
@@ -224,7 +255,7 @@ export class SimulatedHost {
 
   #newSshd(): SimulatedSshd {
     const { traits, times, user, authorizedKeys } = this.spec;
-    const pace = createPace(times.uploadBytesPerSecond, this.#deps.delays);
+    const pace = createPace(() => times.uploadBytesPerSecond, this.#deps.delays);
     return new SimulatedSshd({
       traits,
       greetingMs: times.greetingMs,

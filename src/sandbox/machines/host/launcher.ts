@@ -1,6 +1,7 @@
 import { createLineLog } from '#agent/log/file-log.ts';
 import type { HostPorts } from '#agent/ports.ts';
-import type { Clock } from '#base/clock.ts';
+import { logPathOf } from '#agent/services/service-log.ts';
+import { type Clock, timestamp } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { agentName } from '#contract/names.ts';
 import { agentProgram } from '../programs/agent.ts';
@@ -59,6 +60,7 @@ export class Launcher {
       const { spec, deps } = this.#parts;
       if (spec.traits.failingServices.includes(name)) {
         await deps.delays.sleep(failureMs, life.signal);
+        await this.#writeFailure(command);
         return 1;
       }
       const run = { ...main, version: await this.#versionOf(main.path) };
@@ -97,6 +99,15 @@ export class Launcher {
     const gone = process.gone.finally(() => this.#running.delete(gone));
     this.#running.add(gone);
     return process;
+  }
+
+  /** As containerd logs it when another program has its pipe. */
+  async #writeFailure(command: string): Promise<void> {
+    const { files, clock } = this.#parts;
+    const path = logPathOf(command);
+    const reason = 'failed to get listener: open //./pipe/containerd-containerd: Access is denied.';
+    const line = `time="${timestamp(clock.now())}" level=fatal msg="${reason}"\n`;
+    if (path !== undefined) await files.write(path, line);
   }
 
   #isProgram(path: string): boolean {

@@ -5,7 +5,7 @@ import { createPace } from './pace.ts';
 /** When each of some pieces got through, in milliseconds. */
 async function timesOf(bytesPerSecond: number, pieces: readonly number[]): Promise<number[]> {
   const clock = manualClock();
-  const pace = createPace(bytesPerSecond, clock);
+  const pace = createPace(() => bytesPerSecond, clock);
   const through: number[] = [];
   const sending = (async () => {
     for (const bytes of pieces) {
@@ -30,7 +30,7 @@ for (const [name, rate, pieces, want] of cases) {
 
 test('concurrent senders share the throughput', async () => {
   const clock = manualClock();
-  const pace = createPace(1000, clock);
+  const pace = createPace(() => 1000, clock);
   const done: string[] = [];
   const both = Promise.all([pace(1000).then(() => done.push('one')), pace(1000).then(() => done.push('other'))]);
   await clock.advance(1500);
@@ -42,7 +42,7 @@ test('concurrent senders share the throughput', async () => {
 
 test('idle time is not accumulated', async () => {
   const clock = manualClock();
-  const pace = createPace(1000, clock);
+  const pace = createPace(() => 1000, clock);
   await clock.advance(10_000);
   let isOver = false;
   const sending = pace(1000).then(() => void (isOver = true));

@@ -98,10 +98,13 @@ const windowsServices: readonly GivenService[] = [
   { name: 'W32Time', command: 'C:\\Windows\\system32\\svchost.exe -k LocalService', description: 'Windows Time' },
 ];
 
+/** Programs of services that WMCO did not install. */
+export const foreignFolder = 'C:\\Windows\\foreign\\';
+
 function foreignService(name: string): GivenService {
   return {
     name,
-    command: `C:\\Windows\\foreign\\${name}.exe --run-service`,
+    command: `${foreignFolder}${name}.exe --run-service`,
     description: `${name} (not installed by WMCO)`,
   };
 }

@@ -40,6 +40,8 @@ interface Scene {
   stop: () => void;
   /** Signs what was asked for, as approver and signer of a cluster would. */
   issue: () => void;
+  /** Changes take effect while it runs. */
+  faults: KubeletFaults;
   node: () => Node | undefined;
   ready: () => string | undefined;
 }
@@ -118,6 +120,7 @@ function start(
         api.put(requests, { ...request, status: { certificate: toBase64(cert) } });
       }
     },
+    faults,
     node,
     ready: () => findCondition(node()?.status?.conditions, 'Ready')?.status,
   };
@@ -353,6 +356,17 @@ test('supports injected faults: never ready, no Node, crash, slow stop', async (
   await slow.clock.advance(1000);
   await slow.ended;
   for (const made of [unready, absent, crashing]) await end(made);
+});
+
+test('reacts to the end of a fault while it runs', async () => {
+  const made = await joined({ faults: { neverReady: true, noRegister: true } });
+  made.faults.noRegister = false;
+  await made.clock.advance(2000);
+  expect([made.node()?.metadata.name, made.ready()]).toEqual(['win-1', 'False']);
+  made.faults.neverReady = false;
+  await made.clock.advance(2000);
+  expect(made.ready()).toBe('True');
+  await end(made);
 });
 
 test('takes the name it is given, in small letters', async () => {

@@ -31,17 +31,27 @@ async function run(name: string, settings: KubeletSettings, running: Running): P
     const taints = [...settings.taints, ...(flags.isOfCloud ? [uninitialized] : [])];
     const facts = { ...settings, taints, name, nodeIp: flags.nodeIp, labels: flags.labels, host };
     const reporter = new NodeReporter(client, facts, running);
-    if (!faults.noRegister) await retry(() => reporter.register(), running);
+    const registered = register(reporter, running);
+    // A request for a serving certificate is approved for an existing Node only.
+    if (!faults.noRegister) await registered;
     const tasks: [everyMs: number, task: () => Promise<void>][] = [
       [5000, () => keepIdentity(client, name, settings, running)],
     ];
-    if (!faults.noRegister) tasks.push([1000, () => reporter.report()], [10_000, () => reporter.renewLease()]);
     if (settings.requestsServingCertificate)
       tasks.push([30_000, () => ensureServingCertificate(client, name, running)]);
-    await Promise.all(tasks.map(([everyMs, task]) => every(everyMs, task, running)));
+    const reports = registered.then(() =>
+      Promise.all([every(1000, () => reporter.report(), running), every(10_000, () => reporter.renewLease(), running)]),
+    );
+    await Promise.all([reports, ...tasks.map(([everyMs, task]) => every(everyMs, task, running))]);
   } finally {
     await client.close();
   }
+}
+
+/** Waits for the end of the fault that prevents it. */
+async function register(reporter: NodeReporter, running: Running): Promise<void> {
+  while (running.faults.noRegister) await running.clock.sleep(pauseMs, running.signal);
+  await retry(() => reporter.register(), running);
 }
 
 async function crashLater({ faults: { crashAfterMs }, host, clock, signal }: Running): Promise<void> {

@@ -22,8 +22,12 @@ export function kubeletProgram(words: readonly string[], host: ProgramHost): Pro
         host: kubeletHost(host),
         cniConfig: file.cniConfig,
         faults: {
-          neverReady: traits.kubelet === 'never ready',
-          noRegister: traits.kubelet === 'never registers',
+          get neverReady() {
+            return traits.kubelet === 'never ready';
+          },
+          get noRegister() {
+            return traits.kubelet === 'never registers';
+          },
           crashAfterMs: undefined,
           slowStopMs: 0,
         },

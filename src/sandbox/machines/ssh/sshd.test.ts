@@ -90,6 +90,9 @@ test('with a fault the second connection meets another host key, and from then o
   }
   expect(seen[1]).not.toEqual(seen[0]);
   expect(seen[2]).toEqual(seen[1]);
+  made.host.change({ changesHostKey: false });
+  await using later = await made.connect();
+  expect(later.facts.hostKey.blob).toEqual(seen[1]);
 });
 
 test('runs several commands at once on one connection, and counts sessions', async () => {

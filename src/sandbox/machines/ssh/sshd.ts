@@ -32,6 +32,7 @@ export class SimulatedSshd {
   readonly #servers = new Map<string, ssh2.Server>();
   #isUp = false;
   #accepted = 0;
+  #hostKey: 'first' | 'other' = 'first';
 
   constructor(host: SshdHost) {
     this.#host = host;
@@ -87,9 +88,11 @@ export class SimulatedSshd {
     }
     this.#host.count('connections');
     this.#accepted += 1;
-    const isOther = traits.changesHostKey && this.#accepted > 1;
+    // A changed key stays when the fault ends, as on a reinstalled host.
+    if (traits.changesHostKey && this.#accepted > 1) this.#hostKey = 'other';
+    const hostKey = this.#hostKey;
     if (greetingMs > 0) await delays.sleep(greetingMs);
-    if (!socket.destroyed) this.#server(isOther ? 'other' : 'first').injectSocket(socket);
+    if (!socket.destroyed) this.#server(hostKey).injectSocket(socket);
   }
 
   /** Each has its own host key. */
