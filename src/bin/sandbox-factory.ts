@@ -26,6 +26,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
   const { hosts, machines, faults: faultNames, speed, folder, version, log, port } = spec;
   const sandbox = await startSandbox({
     hosts,
+    listsNames: true,
     machines,
     faults: faultNames,
     speed,
@@ -57,11 +58,10 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
     url: sandbox.url,
     namespace,
     operatorExit: operatorExit.signal,
-    endFaultAnnotation: 'TODO',
     hosts: () =>
       sandbox.hosts.map(host => ({
         name: host.spec.name,
-        faults: [],
+        faults: sandbox.faultsOf(host.spec.name),
         sshSessions: host.stats.execSessions + host.stats.sftpSessions,
         uploadedBytes: host.stats.uploadedBytes,
         reboots: host.stats.reboots,

@@ -108,6 +108,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'SSHHostKeyChanged',
     'Host 10.1.42.1 shows another SSH host key than the pinned one. Remove the pin.',
   ],
+  [
+    eventText.kubeletUnreachable({ message: 'no answer', remedy: 'Open it.' }),
+    'Warning',
+    'KubeletUnreachable',
+    'no answer. Open it.',
+  ],
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
   [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],

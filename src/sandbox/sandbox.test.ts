@@ -117,7 +117,7 @@ test('faults are assigned to the named hosts', async () => {
 });
 
 test('Machines wait for their user data and become hosts that accept its key', async () => {
-  await using sandbox = await open({ machines: 2, faults: ['german@machine-2'] });
+  await using sandbox = await open({ machines: 2, faults: ['german@winworker-2'] });
   const namespace = 'openshift-machine-api';
   const phases = async () =>
     (await sandbox.client.list(machines, { namespace })).items.map(({ status }) => status?.phase ?? '');

@@ -23,14 +23,14 @@ import { publishNetwork } from './machines/published-network.ts';
 import { routedConnect } from './machines/routes.ts';
 import { type Times, defaultTimes } from './machines/times.ts';
 import { createInitialObjects } from './machines/initial-objects/install.ts';
-import type { InitialFacts } from './machines/initial-objects/objects.ts';
+import { type InitialFacts, machineSetName } from './machines/initial-objects/objects.ts';
 
 export interface SandboxOptions {
-  /** Number of hosts: `win-1`, `win-2` and so on. Every third has a DNS name. */
+  /** Number of hosts: `win-1`, `win-2` and so on. */
   hosts?: number;
   /** Replicas of the MachineSet. */
   machines?: number;
-  /** `fault` or `fault@host`; Machines are `machine-1`, `machine-2` and so on. */
+  /** `fault` or `fault@host`; Machines are `winworker-1`, `winworker-2` and so on. */
   faults?: readonly string[];
   /** Speed of simulated delays. */
   speed?: number;
@@ -42,6 +42,8 @@ export interface SandboxOptions {
   agentVersion?: string;
   /** Whether to list the hosts in windows-instances; true by default. */
   listsHosts?: boolean;
+  /** Lists hosts by name; otherwise every third by its DNS name and the others by address. */
+  listsNames?: boolean;
   /** Port of the API server; any free one by default. */
   port?: number;
   /** Parent of the folder with the files of hosts; the system's temporary folder by default. */
@@ -96,10 +98,9 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     if (!Number.isInteger(count) || count < 0) throw usage(`${shown(count)} hosts`);
   if (!sandboxPlatforms.includes(platform)) throw usage(`platform ${shown(platform)}`);
   const hostNames = Array.from({ length: hosts }, (_, index) => `win-${index + 1}`);
-  const machineNames = Array.from({ length: machines }, (_, index) => `machine-${index + 1}`);
+  const machineNames = Array.from({ length: machines }, (_, index) => `${machineSetName}-${index + 1}`);
   const faults = assignFaults(options.faults ?? [], hostNames, machineNames);
-  const machineFaults = machineNames.map(name => faults.get(name) ?? []);
-  const parts = await openParts({ ...options, platform, machineFaults });
+  const parts = await openParts({ ...options, platform, machineFaults: faults });
   const addHost = hostAdder(parts);
   try {
     await Promise.all(
@@ -116,7 +117,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 }
 
 async function openParts(
-  options: SandboxOptions & { platform: string; machineFaults: readonly (readonly FaultName[])[] },
+  options: SandboxOptions & { platform: string; machineFaults: ReadonlyMap<string, readonly FaultName[]> },
 ): Promise<Parts> {
   const { clock = systemClock, log = silentLog, speed = 1, platform, machineFaults, port } = options;
   const delays = scaledClock(clock, speed);
@@ -142,8 +143,9 @@ function hostAdder({ fleet, privateKey }: Parts): Sandbox['addHost'] {
 }
 
 function initialFacts({ cluster, fleet, clock, namespace, privateKey }: Parts, options: SandboxOptions): InitialFacts {
-  const { platform = 'None', machines = 0, listsHosts = true } = options;
-  const listed = fleet.hosts.map(host => [dnsNameOf(host) ?? host.spec.address, `username=${host.spec.user}`]);
+  const { platform = 'None', machines = 0, listsHosts = true, listsNames = false } = options;
+  const keyOf = (host: SimulatedHost) => (listsNames ? host.spec.name : (dnsNameOf(host) ?? host.spec.address));
+  const listed = fleet.hosts.map(host => [keyOf(host), `username=${host.spec.user}`]);
   const service = `windows-exporter.${namespace}.svc`;
   return {
     namespace,

@@ -56,7 +56,7 @@ let operator: SandboxOperator;
 const patient = { timeout: 90_000, interval: 200 };
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ listsHosts: false, machines: 1, speed: 20, faults: ['no-admin@machine-1'] });
+  sandbox = await startSandbox({ listsHosts: false, machines: 1, speed: 20, faults: ['no-admin@winworker-1'] });
   const { namespace } = sandbox;
   // The lease must survive half an hour of skipped time.
   const lease = { leaseDurationMs: 3e7, renewDeadlineMs: 2e7, retryPeriodMs: 2000 };

@@ -16,7 +16,7 @@ import { operatorProcesses, type SpawnedOperator } from '../kit/spawned-operator
 
 const [hosts, kills] = [10, 30];
 /** They need a reboot for the feature Containers, the Machine also for its name. */
-const rebooted = ['win-2', 'win-5', 'win-9', 'machine-1'];
+const rebooted = ['win-2', 'win-5', 'win-9', 'winworker-1'];
 const wanted = process.env['WMCO_KILL_SEED'];
 const seeds = wanted === undefined ? [4711, randomInt(1, 2 ** 31)] : wanted.split(',').map(Number);
 const platform = 'Nutanix';

@@ -44,7 +44,7 @@ test('output to a file has no colors, no long lines except remedies, and not eve
 });
 
 test('prints remedies for hosts with faults and exits with 1', async () => {
-  const faults = 'wrong-key@win-2,bad-name@win-3,dropped-connection@win-4,no-sftp@machine-1';
+  const faults = 'wrong-key@win-2,bad-name@win-3,dropped-connection@win-4,no-sftp@winworker-1';
   await using wmco = sandbox(
     '--exit-when-ready',
     '--hosts',

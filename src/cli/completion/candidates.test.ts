@@ -99,7 +99,7 @@ for (const [name, words] of failures) {
 const faults: [typed: string, want: string[]][] = [
   ['', ['slow-disk@', 'slow-boot@', 'no-ssh@']],
   ['slow', ['slow-disk@', 'slow-boot@']],
-  ['no-ssh@m', ['no-ssh@machine-1', 'no-ssh@machine-2']],
+  ['no-ssh@winw', ['no-ssh@winworker-1', 'no-ssh@winworker-2']],
   ['slow-disk@win-6', ['slow-disk@win-6']],
   ['no-ssh@win-1,slow-d', ['no-ssh@win-1,slow-disk@']],
   ['no-ssh@win-1,slow-disk@win-2', ['no-ssh@win-1,slow-disk@win-2']],

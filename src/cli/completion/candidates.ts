@@ -82,5 +82,5 @@ function hostNames(): string[] {
   const { hosts, machines } = sandboxLine.flags;
   const numbered = (name: string, count: string) =>
     Array.from({ length: Number(count) }, (_, index) => `${name}-${index + 1}`);
-  return [...numbered('win', hosts.default), ...numbered('machine', machines.default)];
+  return [...numbered('win', hosts.default), ...numbered('winworker', machines.default)];
 }

@@ -42,7 +42,7 @@ const cases: [string[], Partial<SandboxOptions>][] = [
   [['--faults', ''], { faults: 'list' }],
   [['--faults', ' , '], { faults: 'list' }],
   [['--faults', 'no-ssh'], { faults: ['no-ssh'] }],
-  [['--faults=slow-disk@win-2, wrong-key@machine-1 ,'], { faults: ['slow-disk@win-2', 'wrong-key@machine-1'] }],
+  [['--faults=slow-disk@win-2, wrong-key@winworker-1 ,'], { faults: ['slow-disk@win-2', 'wrong-key@winworker-1'] }],
   [['--faults', '--hosts', '3'], { faults: 'list', hosts: 3 }],
 ];
 for (const [words, want] of cases) {

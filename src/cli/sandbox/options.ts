@@ -51,7 +51,7 @@ export const sandboxLine: CommandLine<typeof flags> = {
 Examples:
   wmco sandbox
   wmco sandbox --hosts 20 --machines 0 --speed 5 --exit-when-ready
-  wmco sandbox --faults wrong-key@win-2,slow-disk@win-5,no-admin@machine-1
+  wmco sandbox --faults wrong-key@win-2,slow-disk@win-5,no-admin@winworker-1
 
 Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error.`,
 };

@@ -50,7 +50,6 @@ async function stage(fail?: AppError): Promise<Stage> {
       namespace: cluster.namespace,
       operatorExit: operatorExit.signal,
       hosts: () => [machine('win-1'), machine('win-2', 'wrong-key')],
-      endFaultAnnotation: 'sandbox/end-fault',
       [Symbol.asyncDispose]: async () => void (running -= 1),
     };
   };
@@ -201,7 +200,7 @@ test('prints the kubeconfig and commands at once, and then a hint about the fail
   );
   expect(terminal.text()).not.toContain('annotate');
   await put(set.cluster, 'win-2', 'failed');
-  await prints(/\n {2}\/opt\/wmco status win-2\n {2}kubectl annotate wi win-2 -n \S+ sandbox\/end-fault=wrong-key/);
+  await prints(/\n {2}\/opt\/wmco status win-2\n {2}kubectl annotate wi win-2 -n \S+ sandbox\.test\/end=wrong-key/);
   terminal.stop();
   await ended;
 });
@@ -275,7 +274,7 @@ test('--faults lists all faults and how to end them without starting a sandbox',
   const { terminal, ended } = show(['--faults'], set);
   expect(await ended).toBe(0);
   expect(terminal.text()).toMatch(/^no-ssh {2}no SSH server\ngerman {2}speaks German\n\n/);
-  expect(terminal.text()).toMatch(/kubectl annotate windowsinstance NAME -n \S+ sandbox\.test\/end=FAULT/);
+  expect(terminal.text()).toMatch(/kubectl annotate windowsinstance HOST -n \S+ sandbox\.test\/end=FAULT/);
   expect(set.specs).toEqual([]);
 });
 

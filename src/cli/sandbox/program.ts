@@ -45,7 +45,14 @@ export async function sandboxProgram(
   await files.writeKubeconfig(sandbox.kubeconfig);
   const client = createClient(loadKubeconfig(sandbox.kubeconfig), { clock: terminal.clock });
   try {
-    return await new SandboxSession({ options, terminal, files, sandbox, client }).run();
+    return await new SandboxSession({
+      options,
+      terminal,
+      files,
+      sandbox,
+      client,
+      endFaultAnnotation: factory.endFaultAnnotation,
+    }).run();
   } finally {
     await client.close();
   }
@@ -53,8 +60,8 @@ export async function sandboxProgram(
 
 function endFaultText(annotation: string): string {
   return `
-End a fault of a running sandbox; the name of the WindowsInstance is the address of the host or the name of its Machine:
-  kubectl annotate windowsinstance NAME -n ${defaultNamespace} ${annotation}=FAULT   # or =all
+End a fault of a running sandbox:
+  kubectl annotate windowsinstance HOST -n ${defaultNamespace} ${annotation}=FAULT   # or =all
 `;
 }
 
@@ -64,6 +71,7 @@ interface SessionDeps {
   files: SandboxFiles;
   sandbox: RunningSandbox;
   client: Client;
+  endFaultAnnotation: string;
 }
 
 /** Terminals with more rows also show things to try. */
@@ -145,7 +153,8 @@ class SandboxSession {
   /** On a terminal always; in a log only while a host has a problem. */
   #hints(): SafeText[] {
     const { terminal, files, sandbox } = this.#deps;
-    const { namespace, endFaultAnnotation } = sandbox;
+    const { namespace } = sandbox;
+    const { endFaultAnnotation } = this.#deps;
     const isTerminal = terminal.size() !== undefined;
     if (!isTerminal && this.#hosts.every(({ tone }) => tone !== 'bad' && tone !== 'slow')) return [];
     const facts = { command: terminal.command(), kubeconfig: files.kubeconfig, namespace, endFaultAnnotation };

@@ -31,8 +31,6 @@ export interface RunningSandbox extends AsyncDisposable {
   url: string;
   namespace: string;
   hosts(): readonly SimulatedMachine[];
-  /** Set on a WindowsInstance, it ends the fault of that name. */
-  endFaultAnnotation: string;
   /** Aborted with the reason when the operator exits by itself. */
   operatorExit: AbortSignal;
 }

@@ -109,7 +109,7 @@ export class Fleet {
   /** By address or DNS name. */
   find(address: string): SimulatedHost | undefined {
     const plain = address.toLowerCase().replace(/\.$/, '');
-    return this.at(plain) ?? this.hosts.find(host => dnsNameOf(host) === plain);
+    return this.at(plain) ?? this.hosts.find(host => namesOf(host).includes(plain));
   }
 
   readonly findRoute: FindRoute = async address => {
@@ -126,7 +126,7 @@ export class Fleet {
     addresses: async name => {
       if (isIpv4(name)) return [name];
       const plain = name.toLowerCase().replace(/\.$/, '');
-      return this.hosts.filter(host => dnsNameOf(host) === plain).map(({ spec }) => spec.address);
+      return this.hosts.filter(host => namesOf(host).includes(plain)).map(({ spec }) => spec.address);
     },
   };
 
@@ -142,6 +142,12 @@ export class Fleet {
     this.#addresses += 1;
     return `10.0.${1 + Math.floor(this.#addresses / 250)}.${1 + (this.#addresses % 250)}`;
   }
+}
+
+/** What DNS resolves; the domain of the cluster is a search domain. */
+function namesOf(host: SimulatedHost): string[] {
+  const full = dnsNameOf(host);
+  return [host.spec.name.toLowerCase(), ...(full === undefined ? [] : [full])];
 }
 
 /** The members of `from` that `names` has, too. */

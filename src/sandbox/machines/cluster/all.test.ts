@@ -16,7 +16,7 @@ import { defaultTimes } from '../times.ts';
 import { clusterControllers } from './all.ts';
 
 /** All doubles of a cluster together, with hosts, without an operator. */
-async function scene(machineFaults: Parameters<typeof clusterControllers>[0]['machineFaults'] = []) {
+async function scene(machineFaults: Parameters<typeof clusterControllers>[0]['machineFaults'] = new Map()) {
   const speed = 200;
   const store = await ContentStore.open();
   const clock = systemClock;
@@ -97,8 +97,13 @@ test('hosts follow the number of replicas', async () => {
   await expect.poll(() => [made.fleet.hosts.length, made.machines().length], patient).toEqual([0, 0]);
 });
 
-test('faults of Machines are given in the order in which they are made', async () => {
-  await using made = await scene([['german'], ['no-subnet']]);
+test('Machines have the faults of their names', async () => {
+  await using made = await scene(
+    new Map([
+      ['winworker-1', ['german']],
+      ['winworker-2', ['no-subnet']],
+    ]),
+  );
   await expect.poll(() => made.fleet.hosts.length, patient).toBe(2);
   const [first, second] = made.fleet.hosts;
   expect([first?.spec.traits.language, second?.spec.traits.getsSubnet]).toEqual(['german', false]);

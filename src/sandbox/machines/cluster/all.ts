@@ -16,7 +16,8 @@ import { Waits } from './waits.ts';
 export interface ClusterOptions {
   fleet: Fleet;
   platform: string;
-  machineFaults: readonly (readonly FaultName[])[];
+  /** By name. */
+  machineFaults: ReadonlyMap<string, readonly FaultName[]>;
   times: Times;
   clock: Clock;
   speed: number;

@@ -8,7 +8,7 @@ import { Fleet } from '../fleet.ts';
 import { ContentStore } from '../host/content-store.ts';
 import { createCloud } from './cloud.ts';
 
-async function scene(platform = 'None', faults: Parameters<typeof createCloud>[0]['faults'] = []) {
+async function scene(platform = 'None', faults: Parameters<typeof createCloud>[0]['faults'] = new Map()) {
   const store = await ContentStore.open();
   const delays = scaledClock(systemClock, 1000);
   const fleet = new Fleet({ store, clock: systemClock, delays, agentVersion: 'x', onChange: () => undefined });
@@ -75,8 +75,14 @@ test('on Azure there is another user', async () => {
   expect(made.fleet.host('m').spec.user).toBe('capi');
 });
 
-test('the first Machines have the faults that were planned, later ones none', async () => {
-  await using made = await scene('None', [['no-sftp'], [], ['german']]);
+test('a Machine has the faults of its name', async () => {
+  await using made = await scene(
+    'None',
+    new Map([
+      ['a', ['no-sftp']],
+      ['c', ['german']],
+    ]),
+  );
   for (const name of ['a', 'b', 'c', 'd']) made.cloud.create(name, script());
   expect(made.fleet.hosts.map(({ spec }) => [spec.traits.hasSftp, spec.traits.language])).toEqual([
     [false, 'english'],

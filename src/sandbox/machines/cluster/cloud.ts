@@ -8,8 +8,8 @@ import type { Cloud } from './machines.ts';
 export interface CloudOptions {
   fleet: Fleet;
   platform: string;
-  /** By index of the Machine. */
-  faults: readonly (readonly FaultName[])[];
+  /** By name of the Machine. */
+  faults: ReadonlyMap<string, readonly FaultName[]>;
 }
 
 /** Lines of authorized_keys in the user data script. */
@@ -17,17 +17,15 @@ const keyLine = /^(?:ssh|ecdsa|sk)-[a-z0-9-]+ [A-Za-z0-9+/].*/gm;
 
 /** A cloud of simulated hosts. They accept the keys in their user data. */
 export function createCloud({ fleet, platform, faults }: CloudOptions): Cloud {
-  let made = 0;
   return {
     create: (machine, userData) => {
       const host = fleet.add({
         name: machine,
         user: platform === 'Azure' ? 'capi' : 'Administrator',
         authorizedKeys: keysIn(userData),
-        faults: faults[made] ?? [],
+        faults: faults.get(machine) ?? [],
         traits: isNamedByCloud(platform) ? {} : { hostName: randomName() },
       });
-      made += 1;
       // A host that fails to listen never answers.
       host.start('booting').catch(() => undefined);
       return { address: host.spec.address, providerId: `sandbox:///${host.state.id}` };

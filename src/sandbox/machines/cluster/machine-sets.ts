@@ -9,6 +9,7 @@ import type { Controller, LocalApi, StoredObject } from '../../apiserver/ports.t
 
 /** Maintains the replicas of MachineSets. */
 export function createMachineSets(log?: Log): Controller {
+  const made = new Map<string, number>();
   return createController(
     {
       name: 'machine-sets',
@@ -16,18 +17,23 @@ export function createMachineSets(log?: Log): Controller {
       affected: ({ resource, object }) => (isKind(resource, machines) ? ownerKeys(object) : []),
       reconcile: (key, api) => {
         const set: (StoredObject & MachineSet) | undefined = api.get(machineSets, key);
-        if (set !== undefined && set.metadata.deletionTimestamp === undefined) keepCount(set, api);
+        if (set !== undefined && set.metadata.deletionTimestamp === undefined) keepCount(set, api, made);
       },
     },
     log,
   );
 }
 
-function keepCount(set: StoredObject & MachineSet, api: LocalApi): void {
+/** `made` counts the Machines of each set: numbers can be typed, and are never used twice. */
+function keepCount(set: StoredObject & MachineSet, api: LocalApi, made: Map<string, number>): void {
   const owned = api.list(machines, set.metadata.namespace).filter(machine => isOwned(machine, set)) as Machine[];
   const alive = owned.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const missing = (set.spec?.replicas ?? 1) - alive.length;
-  for (let made = 0; made < missing; made += 1) api.create(machines, newMachine(set));
+  for (let left = missing; left > 0; left -= 1) {
+    const number = (made.get(set.metadata.uid ?? '') ?? 0) + 1;
+    made.set(set.metadata.uid ?? '', number);
+    api.create(machines, newMachine(set, number));
+  }
   // Deletes Machines without a Node first.
   const surplus = alive.toSorted((one, other) => rank(one) - rank(other)).slice(0, Math.max(0, -missing));
   for (const machine of surplus) api.delete(machines, keyOf(machine));
@@ -37,14 +43,14 @@ function keepCount(set: StoredObject & MachineSet, api: LocalApi): void {
     api.replace(machineSets, { ...set, status } as KubeResource, { subresource: 'status' });
 }
 
-function newMachine(set: StoredObject & MachineSet): Machine {
+function newMachine(set: StoredObject & MachineSet, number: number): Machine {
   const { name = '', namespace = '', uid = '' } = set.metadata;
   const owner = { apiVersion: set.apiVersion, kind: set.kind, name, uid, controller: true, blockOwnerDeletion: true };
   return {
     apiVersion: apiVersionOf(machines),
     kind: machines.kind,
     metadata: {
-      generateName: `${name}-`,
+      name: `${name}-${number}`,
       namespace,
       labels: textsAt(set, 'spec.template.metadata.labels'),
       ownerReferences: [owner],

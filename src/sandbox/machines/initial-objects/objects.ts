@@ -25,6 +25,8 @@ import {
 } from '#kube/resources-openshift.ts';
 import { clusterVersions } from './definitions.ts';
 
+export const machineSetName = 'winworker';
+
 export interface InitialFacts {
   /** Of the operator. */
   namespace: string;
@@ -198,7 +200,7 @@ function hostObjects({ namespace, instances, machines }: InitialFacts): InitialO
 }
 
 function machineSet(replicas: number): InitialObject {
-  const name = 'winworker';
+  const name = machineSetName;
   const labels = { 'machine.openshift.io/cluster-api-machineset': name, [machineLabel.osId]: 'Windows' };
   const spec = {
     metadata: { labels: { [nodeLabel.worker]: '' } },
