@@ -20,7 +20,7 @@ test('reads a whole Node', () => {
       addresses: [ip('10.0.0.1'), { type: 'Hostname', address: 'WIN-1' }],
       conditions: [
         { type: 'MemoryPressure', status: 'False' },
-        { type: 'Ready', status: 'True' },
+        { type: 'Ready', status: 'True', message: 'kubelet is posting ready status' },
       ],
     },
   });
@@ -31,6 +31,7 @@ test('reads a whole Node', () => {
     annotations: { b: '2' },
     addresses: [ip('10.0.0.1'), { type: 'Hostname', address: 'WIN-1' }],
     ready: true,
+    readyMessage: 'kubelet is posting ready status',
     unschedulable: true,
   });
 });
@@ -43,6 +44,7 @@ test('parses a new Node without status', () => {
     annotations: {},
     addresses: [],
     ready: false,
+    readyMessage: '',
     unschedulable: false,
   });
 });

@@ -16,11 +16,14 @@ export interface NodeView {
   annotations: Record<string, string>;
   addresses: NodeAddress[];
   ready: boolean;
+  /** What the Node says about being ready or not. */
+  readyMessage?: string;
   unschedulable: boolean;
 }
 
 export function readNode(object: KubeObject): NodeView {
   const status = object.fields.object('status');
+  const ready = status.objects('conditions').find(item => item.string('type') === 'Ready');
   return {
     name: object.meta.name,
     uid: object.meta.uid,
@@ -30,9 +33,8 @@ export function readNode(object: KubeObject): NodeView {
       type: item.string('type') ?? '',
       address: item.string('address') ?? '',
     })),
-    ready: status
-      .objects('conditions')
-      .some(item => item.string('type') === 'Ready' && item.string('status') === 'True'),
+    ready: ready?.string('status') === 'True',
+    readyMessage: ready?.string('message') ?? '',
     unschedulable: object.fields.object('spec').boolean('unschedulable') ?? false,
   };
 }

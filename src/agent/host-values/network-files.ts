@@ -2,6 +2,7 @@ import { AppError, shown } from '#base/errors.ts';
 import { parseIpv4, parseIpv4Cidr } from '#base/ipv4.ts';
 import { hnsNetwork, vipEndpoint } from '#contract/names.ts';
 import { cniConfig, kubeProxyConfig } from '#contract/network-config.ts';
+import { overlayRemedy } from '#contract/overlay-remedy.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
 import { poll, type Waiting } from '#base/waiting/poll.ts';
@@ -84,10 +85,6 @@ async function findOverlay(network: HostNetwork, limits: Limits): Promise<Overla
     `Run \`Get-Content ${file.hybridOverlayLog} -Tail 20\` on the host.`,
   );
 }
-
-const overlayRemedy =
-  'Check that hybridOverlayConfig is set (`kubectl get network.operator cluster -o yaml`), and run ' +
-  '`kubectl logs -n openshift-ovn-kubernetes -l app=ovnkube-control-plane --all-containers --tail 50`.';
 
 /** A part of the network that is set up while the host joins. The message follows the name of a service and "is". */
 function missing(message: string, remedy: string): AppError {

@@ -15,7 +15,7 @@ export function frame(
   more: readonly SafeText[],
   layout: Layout & { rows: number },
 ): SafeText[] {
-  const blocks = problemBlocks(mostUrgent(hosts, hosts.length), layout);
+  const blocks = problemBlocks(mostUrgent(hosts, hosts.length), { ...layout, wrapsCommands: true });
   const below = more.length === 0 ? [] : [empty, ...more];
   // One line for the cursor, the heading and the counts each.
   const room = Math.max(minHosts, layout.rows - 3 - below.length);

@@ -7,6 +7,8 @@ export interface ProblemLayout {
   /** Width of the terminal. */
   columns?: number;
   paint?: Paint;
+  /** Wraps commands like other text, for a screen that is redrawn: it cuts longer lines. */
+  wrapsCommands?: boolean;
 }
 
 /** The problems of all hosts with their remedies, each as its lines. */
@@ -18,9 +20,10 @@ export function problemBlocks(hosts: readonly HostView[], layout: ProblemLayout)
 }
 
 export function problemText(name: string, problem: HostProblem, layout: ProblemLayout): SafeText[] {
-  const { columns = 120, paint = plain } = layout;
+  const { columns = 120, paint = plain, wrapsCommands = false } = layout;
   const { code, message, remedy } = problem;
-  const wrapped = (text: string) => wrapTo(oneLine(text), Math.max(20, Math.min(columns, 120) - 5));
+  const wrapped = (text: string) =>
+    wrapTo(oneLine(text), Math.max(20, Math.min(columns, 120) - 5), wrapsCommands ? 'wrapped' : 'whole');
   return [
     safe`${oneLine(name)}: ${paint(oneLine(code), 'bad')}`,
     ...wrapped(message).map(line => safe`  ${line}`),

@@ -66,3 +66,9 @@ test('wraps without losing a word', () => {
     { numRuns: 500 },
   );
 });
+
+test('keeps commands in one piece when they are to be copied', () => {
+  const text = 'Run `kubectl get nodes -o wide` now, or `x y`.';
+  expect(wrapTo(text, 12, 'whole')).toEqual(['Run', '`kubectl get nodes -o wide`', 'now, or', '`x y`.']);
+  expect(wrapTo('an ` open one', 5, 'whole')).toEqual(['an `', 'open', 'one']);
+});

@@ -33,11 +33,11 @@ export function cutTo<T extends string>(text: T, width: number): T {
   return `${kept}…` as T;
 }
 
-/** Wraps at blanks; a wider word gets its own line. */
-export function wrapTo<T extends string>(text: T, width: number): T[] {
+/** Wraps at blanks; a wider word gets its own line. A command in backticks can count as one word, so that it can be copied. */
+export function wrapTo<T extends string>(text: T, width: number, commands: 'whole' | 'wrapped' = 'wrapped'): T[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of text.split(/\s+/).filter(part => part !== '')) {
+  for (const word of text.match(commands === 'whole' ? /`[^`]*`\S*|\S+/g : /\S+/g) ?? []) {
     const longer = line === '' ? word : `${line} ${word}`;
     if (line !== '' && widthOf(longer) > width) {
       lines.push(line);

@@ -149,7 +149,11 @@ function problemOf({ status = {} }: WindowsInstance, failing: TimelineStep | und
 function slowProblem({ step = '', activity }: WindowsInstanceStatus): HostProblem | undefined {
   if (activity?.remedy === undefined) return undefined;
   const { waitsFor = step, since, remedy } = activity;
-  return { code: slowStep, message: `${waitsFor}, since ${since.slice(11, 19)} UTC (${timesText(activity)})`, remedy };
+  return {
+    code: slowStep,
+    message: `${waitsFor.replace(/\.$/, '')}, since ${since.slice(11, 19)} UTC (${timesText(activity)})`,
+    remedy,
+  };
 }
 
 /** `usually 30 s, limit 10 min`. */

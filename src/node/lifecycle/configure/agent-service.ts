@@ -150,10 +150,15 @@ async function untilAgent(
     const { nodeUID = node.uid } = journey.record.known;
     if (nodeUID !== node.uid) throw registeredAgain(node.name);
     if (isEnough(node) || isUpToDate(node, journey.prepared.inputs.version)) return true;
-    note(nodes.lastEvent(node.name) ?? 'the agent configures the host');
+    note(nodes.lastEvent(node.name) ?? readinessNote(node));
     return undefined;
   };
   await untilNodes(nodes, look, signal);
+}
+
+function readinessNote({ name, ready, readyMessage = '' }: NodeView): string {
+  if (ready || readyMessage === '') return 'the agent configures the host';
+  return `the agent configures the host; Node ${name} is not ready: ${readyMessage}`;
 }
 
 /** The new Node lacks labels and annotations, so the journey has to start over. */

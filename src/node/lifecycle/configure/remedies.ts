@@ -1,4 +1,5 @@
-import { agentName, ports } from '#contract/names.ts';
+import { agentName, nodeAnnotation, ports } from '#contract/names.ts';
+import { overlayRemedy } from '#contract/overlay-remedy.ts';
 import { dir, file } from '#contract/paths.ts';
 import type { ConfigureJourney } from './journey.ts';
 
@@ -41,7 +42,9 @@ export function checkRegistration({ nodeName }: ConfigureJourney): string {
   );
 }
 
-export function checkAgent({ nodeName }: ConfigureJourney): string {
+/** The agent waits for the pod subnet, which only the cluster can assign. */
+export function checkAgent({ nodeName, node }: ConfigureJourney): string {
+  if (node !== undefined && !Object.hasOwn(node.annotations, nodeAnnotation.hybridOverlaySubnet)) return overlayRemedy;
   return (
     `Follow the last event of the agent. If it names no problem, run \`kubectl describe node ${nodeName}\` to see why ` +
     `the Node is not ready, and read ${file.kubeletLog} and ${dir.agentLog} on the host. Restart programs that hang with ` +
