@@ -26,7 +26,7 @@ export interface StepTimeout<J> {
   code: ErrorCode;
   /** What did not happen; the time limit is appended. */
   message(journey: J): string;
-  remedy: string;
+  remedy: string | ((journey: J) => string);
 }
 
 /** What a step is given while it works. */
@@ -89,8 +89,9 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
 
 function timeoutError<J>({ name, limitMs, timeout }: Step<J>, journey: J): AppError {
   const message = timeout?.message(journey) ?? `step ${shown(name)} did not finish`;
+  const { remedy = 'Check the log of the operator for what the step waited for.' } = timeout ?? {};
   return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${limitText(limitMs)}`, {
-    remedy: timeout?.remedy ?? 'Check the log of the operator for what the step waited for.',
+    remedy: typeof remedy === 'string' ? remedy : remedy(journey),
   });
 }
 

@@ -1,7 +1,7 @@
 import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { agentName } from '#contract/names.ts';
-import { dir } from '#contract/paths.ts';
+import { dir, file } from '#contract/paths.ts';
 import type { Fields } from '#base/fields.ts';
 import type { InstallOptions } from '#contract/agent-command.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -22,12 +22,13 @@ type InstallMode = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 
 const versionTimeout: StepTimeout<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
-  message: ({ node, deps, prepared }) => {
+  message: ({ address, node, deps, prepared }) => {
     const event = node && deps.nodes.lastEvent(node.name);
     const report = event === undefined ? 'its agent reported no event' : `last event of its agent: ${event}`;
-    return `Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
+    return `${address}: Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
   },
-  remedy: `Follow the last event of the agent. If it reported none, run \`Get-Service ${agentName}\` and \`Restart-Service ${agentName}\` on the host, and read the logs in ${dir.agentLog}.`,
+  remedy: ({ nodeName }) =>
+    `Follow the last event of the agent. If it names no problem, run \`kubectl describe node ${nodeName}\` to see why the Node is not ready, and read ${file.kubeletLog} and ${dir.agentLog} on the host. Restart programs that hang with \`Restart-Service -Force kubelet, ${agentName}\`.`,
 };
 
 const untilVersion: Pick<Step<ConfigureJourney>, 'limitMs' | 'timeout' | 'isDone'> = {
