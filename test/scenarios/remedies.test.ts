@@ -241,11 +241,10 @@ test('healthy hosts are not touched meanwhile', async () => {
 
 /** As `kubectl annotate` does it. */
 async function endFaults({ spec }: SimulatedHost): Promise<void> {
-  const { client, instances } = operator;
-  const instance = (await instances()).find(each => each.spec.address === spec.address);
+  const instance = (await operator.instances()).find(each => each.spec.address === spec.address);
   const metadata = { annotations: { [endFaultAnnotation]: 'all' } };
   const { namespace } = sandbox;
-  await client.patch(
+  await operator.client.patch(
     windowsInstances,
     instance?.metadata.name ?? '',
     { type: 'merge', body: { metadata } },

@@ -230,7 +230,7 @@ test('an agent that does not come to its end is reported with its last words, wh
   expect(error).toMatchObject({
     code: 'NODE_VERSION_TIMEOUT',
     message:
-      'Node win-5 did not reach version v2 (last event of its agent: ServiceFailure: kube-proxy does not start) within 20 min',
+      '10.0.0.5: Node win-5 did not reach version v2 (last event of its agent: ServiceFailure: kube-proxy does not start) within 20 min',
   });
   expect(bench.host.openConnections).toBe(0);
 });
