@@ -130,7 +130,7 @@ const refusals: [name: string, config: string[], keys: readonly PrivateKey[], co
     ['PasswordAuthentication yes', 'AuthenticationMethods publickey,password'],
     [clientKey],
     'HOST_WANTS_PASSWORD',
-    'requires password in addition to the key',
+    'requires password in addition',
   ],
   ['a user that is not allowed', ['AllowUsers somebody'], [clientKey], 'HOST_REFUSED_KEY', 'was rejected'],
   [

@@ -18,7 +18,7 @@ const long = [
   'test/cluster/agent-access.test.ts',
   'test/cluster/agent-identity.test.ts',
   'test/scenarios/operator-kills.test.ts',
-  'test/scenarios/failures.test.ts',
+  'test/scenarios/remedies.test.ts',
   'test/scenarios/sandbox-command.test.ts',
   'src/controllers/lifecycle/resume.test.ts',
 ];

@@ -23,16 +23,28 @@ const failing: [host: string, faults: FaultName[], code: string, message: RegExp
   ['win-2', ['wrong-key'], 'HOST_REFUSED_KEY', /"Administrator"/, /administrators_authorized_keys/],
   ['win-3', ['password-only'], 'HOST_WANTS_PASSWORD', /only with password/, /PubkeyAuthentication yes/],
   ['win-4', ['refused'], 'HOST_UNREACHABLE', /refuses connections/, /sshd/],
-  ['win-5', ['no-admin'], 'HOST_NOT_ADMINISTRATOR', /is not an administrator/, /group Administrators/],
-  ['win-6', ['no-admin', 'german'], 'HOST_NOT_ADMINISTRATOR', /is not an administrator/, /group Administrators/],
+  [
+    'win-5',
+    ['no-admin'],
+    'HOST_NOT_ADMINISTRATOR',
+    /is not an administrator/,
+    /Add-LocalGroupMember -SID S-1-5-32-544/,
+  ],
+  [
+    'win-6',
+    ['no-admin', 'german'],
+    'HOST_NOT_ADMINISTRATOR',
+    /is not an administrator/,
+    /Add-LocalGroupMember -SID S-1-5-32-544/,
+  ],
   [
     'win-7',
     ['no-admin', 'french', 'powershell'],
     'HOST_NOT_ADMINISTRATOR',
     /is not an administrator/,
-    /group Administrators/,
+    /Add-LocalGroupMember -SID S-1-5-32-544/,
   ],
-  ['win-8', ['busy-port'], 'HOST_PORT_TAKEN', /10250/, /netstat/],
+  ['win-8', ['busy-port'], 'HOST_PORT_TAKEN', /10250/, /Get-NetTCPConnection -LocalPort 10250/],
 ];
 /** Other languages and shells work. */
 const ready: [host: string, faults: FaultName[]][] = [

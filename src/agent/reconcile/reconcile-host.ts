@@ -227,7 +227,7 @@ async function finish(version: string, report: AgentReport, cluster: Cluster, wa
   }, waiting);
   if (node === undefined) {
     throw new AppError('NODE_NOT_READY', `the Node did not become ready within ${waiting.patience.limitMs / 1000} s`, {
-      remedy: 'Check the conditions of the Node and the log of the kubelet.',
+      remedy: `Run \`kubectl describe node\` for the reason, and \`Get-Content ${file.kubeletLog} -Tail 20\` on the host; if the kubelet hangs, run \`Restart-Service -Force kubelet\` there.`,
     });
   }
   if (needsVersion(node.seen, report, version)) await cluster.report({ version });

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
-import { AppError } from '#base/errors.ts';
+import type { AppError } from '#base/errors.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import { printPublicKey, type PublicKey } from '#host/keys/public-key.ts';
 import { handshakeFailure } from '#host/ssh/handshake-failures.ts';

@@ -168,11 +168,12 @@ for (const [name, status, want] of rows) {
 test('prints the problem first, with the time of the next attempt', () => {
   const lines = page(hostIn('failed'));
   const start = lines.findIndex(line => line === 'Problem: HOST_REFUSED_KEY');
-  expect(lines.slice(start, start + 4)).toEqual([
+  expect(lines.slice(start, start + 5)).toEqual([
     'Problem: HOST_REFUSED_KEY',
     '  the host does not let us in',
     '  -> Put the key there.',
     '  Retried automatically by 12:00:30 UTC, within 10 s.',
+    '  Retry now: kubectl annotate wi 10.0.0.1 -n ns --overwrite windowsmachineconfig.openshift.io/retry="$(date)"',
   ]);
   expect(start).toBeLessThan(lines.findIndex(line => line.includes('STEP')));
 });

@@ -1,4 +1,4 @@
-import { configMapName, ports } from '#contract/names.ts';
+import { configMapName, instanceAnnotation, ports } from '#contract/names.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
@@ -130,8 +130,15 @@ function problemSection(host: HostView, layout: Layout): SafeText[] {
   const title = problemTitles[host.tone] ?? 'Waiting';
   return [
     ...problemText(title, problem, layout),
-    ...(nextAttemptMs === undefined ? [] : [safe`  ${oneLine(retryText(nextAttemptMs, layout))}`]),
+    ...(nextAttemptMs === undefined
+      ? []
+      : [retryText(nextAttemptMs, layout), retryCommand(host)].map(line => safe`  ${oneLine(line)}`)),
   ];
+}
+
+function retryCommand({ instance }: HostView): string {
+  const { name = '', namespace = '' } = instance?.metadata ?? {};
+  return `Retry now: kubectl annotate wi ${name} -n ${namespace} --overwrite ${instanceAnnotation.retry}="$(date)"`;
 }
 
 function retryText(nextAttemptMs: number, { nowMs }: Layout): string {

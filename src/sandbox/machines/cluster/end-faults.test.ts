@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { instanceAnnotation } from '#contract/names.ts';
-import type { KubeResource } from '#kube/resource.ts';
 import { events, namespaces, ofNamespace } from '#kube/resources.ts';
 import { startOpenshiftApi } from '../../../../test/kit/openshift-api.ts';
 import type { FaultName } from '../faults.ts';
@@ -27,7 +26,7 @@ async function scene(value: string, address = '10.0.1.12') {
   const annotations = { [endFaultAnnotation]: value, other: 'stays' };
   const type = { apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1', kind: 'WindowsInstance' };
   const instance = { ...type, metadata: { ...key, annotations }, spec: { address, username: 'x' } };
-  api.create(instances, instance as KubeResource);
+  api.create(instances, instance);
   const annotationsNow = () => api.get(instances, key)?.metadata.annotations ?? {};
   await expect.poll(() => annotationsNow()[endFaultAnnotation], { interval: 10 }).toBeUndefined();
   return { ...api, left, annotationsNow };

@@ -1,6 +1,7 @@
 import { timestamp } from '#base/clock.ts';
-import { attempt } from '#base/errors.ts';
+import { type AppError, attempt } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
+import type { EventText } from '#contract/events.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import {
   windowsInstanceGroup,
@@ -38,8 +39,7 @@ export function createEndFaults(fleet: EndingFleet, log?: Log): Controller {
         if (instance === undefined || wanted === undefined) return;
         const ended = attempt(() => endFaults(textAt(instance, 'spec.address'), wanted, fleet));
         requestRetry(instance, api);
-        if (ended.ok) record(instance, 'Normal', 'FaultEnded', `ended: ${ended.value.join(', ') || 'none'}`, api);
-        else record(instance, 'Warning', 'FaultNotEnded', `${ended.error.message}. ${ended.error.remedy}`, api);
+        recordEvent(instance, ended.ok ? endedEvent(ended.value) : refusalEvent(ended.error), api);
       },
     },
     log,
@@ -60,24 +60,25 @@ function requestRetry(instance: StoredObject, api: LocalApi): void {
   api.replace(instances, { ...instance, metadata: { ...instance.metadata, annotations } });
 }
 
-function record(
-  instance: StoredObject,
-  type: 'Normal' | 'Warning',
-  reason: string,
-  message: string,
-  api: LocalApi,
-): void {
+function endedEvent(ended: readonly FaultName[]): EventText {
+  return { type: 'Normal', reason: 'FaultEnded', message: `sandbox: ended: ${ended.join(', ') || 'none'}` };
+}
+
+function refusalEvent({ message, remedy }: AppError): EventText {
+  return { type: 'Warning', reason: 'FaultNotEnded', message: `sandbox: ${message}. ${remedy}` };
+}
+
+function recordEvent(instance: StoredObject, text: EventText, api: LocalApi): void {
   const { name = '', namespace = '' } = instance.metadata;
   const time = timestamp(api.clock.now());
-  api.create(events, {
+  const event = {
     metadata: { generateName: `${name}-`, namespace },
     involvedObject: referenceTo(instances, instance),
-    type,
-    reason,
-    message: `sandbox: ${message}`,
+    ...text,
     source: { component: 'sandbox' },
     firstTimestamp: time,
     lastTimestamp: time,
     count: 1,
-  } as Parameters<LocalApi['create']>[1]);
+  };
+  api.create(events, event);
 }
