@@ -109,10 +109,11 @@ async function hintWhenSlow<J>(
 
 const slowFactor = 2;
 
-function timeoutError<J>({ name, limitMs, timeout, remedy }: Step<J>, journey: J): AppError {
+function timeoutError<J>(step: Step<J>, journey: J): AppError {
+  const { name, limitMs, timeout } = step;
   const message = timeout?.message(journey) ?? `step ${shown(name)} did not finish`;
   return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${shortDuration(limitMs)}`, {
-    remedy: remedy(journey),
+    remedy: step.remedy(journey),
   });
 }
 

@@ -1,3 +1,4 @@
+/* oxlint-disable no-control-regex -- escapes are what is looked for */
 import { expect, test } from 'vitest';
 import { safeLines } from '../../../../test/kit/safe-lines.ts';
 import { hostIn, noonMs, recordedTerminal, type StateName } from '../../../../test/kit/status-views.ts';

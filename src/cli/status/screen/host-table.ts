@@ -3,7 +3,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import { joinText, oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, shareText, uploadText } from '../view/amounts.ts';
 import { configureMs, type HostView, isDuplicate, stepMs } from '../view/host-view.ts';
-import { timesText } from '../view/instance-host.ts';
+import { timesText } from '../view/instance-problem.ts';
 import { type Paint, plain } from './paint.ts';
 import { type Column, printTable, type TableLayout } from './table.ts';
 

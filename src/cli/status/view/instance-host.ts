@@ -1,45 +1,44 @@
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import {
-  type InstanceActivity,
-  instanceCondition,
-  type TimelineStep,
-  type WindowsInstanceStatus,
-} from '#contract/windows-instance/resource.ts';
+import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
-import { shortDuration } from '#base/short-duration.ts';
 import { type ClusterView, duplicatePhase, type HostProblem, type HostView } from './host-view.ts';
+import { notReady, problemOf, slowStep } from './instance-problem.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
 
 type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread'>;
 
-export function hostOfInstance(instance: WindowsInstance, { nodes, hostKeys, unread }: InstanceFacts): HostView {
+export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts): HostView {
   const { status = {} } = instance;
   const { timeline = [], conditions = [] } = status;
-  const name = boundNode(instance);
-  const node = nodes.find(each => each.name === name);
-  const isRemoved = instance.metadata.deletionTimestamp !== undefined;
-  const mayBeGone = status.phase === 'Ready' && name !== undefined && !unread.includes('nodes');
-  const isNodeGone = mayBeGone && node === undefined && !isRemoved;
+  const node = facts.nodes.find(each => each.name === boundNode(instance));
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
+  const isNodeGone = node === undefined && isNodeMissed(instance, facts);
   const problem = isNodeGone ? undefined : problemOf(instance, failing);
-  const at = isNodeGone ? ({ phase: 'NodeDeleted', tone: 'busy' } as const) : phaseOf(instance, problem);
+  const at = isNodeGone ? nodeDeleted : phaseOf(instance, problem);
   return {
     ...namesOf(instance, node),
     ...at,
-    ...(status.phase === 'Ready' ? readyActivity(node, conditions) : configuringActivity(status)),
-    ...(isNodeGone && { note: `Node ${name} does not exist; the operator configures the host again` }),
+    ...activityOf(instance, node, isNodeGone),
     ...(timedPhases.has(at.phase) ? timesOf(status) : noTimes),
     problem,
     attempts: failing?.attempts ?? 0,
-    hostKey: pinnedKeyOf(instance, node, hostKeys),
+    hostKey: pinnedKeyOf(instance, node, facts.hostKeys),
     node,
-    nodeName: node?.name ?? (unread.includes('nodes') ? status.node : undefined),
+    nodeName: node?.name ?? (facts.unread.includes('nodes') ? status.node : undefined),
     instance,
     timeline,
     conditions,
   };
+}
+
+const nodeDeleted = { phase: 'NodeDeleted', tone: 'busy' } as const;
+
+/** A configured host must have a Node. */
+function isNodeMissed(instance: WindowsInstance, { unread }: InstanceFacts): boolean {
+  const isReady = instance.status?.phase === 'Ready' && boundNode(instance) !== undefined;
+  return isReady && instance.metadata.deletionTimestamp === undefined && !unread.includes('nodes');
 }
 
 /** In other phases the times are those of an earlier journey. */
@@ -71,13 +70,14 @@ function namesOf(
 
 type Activity = Pick<HostView, 'step' | 'note' | 'progress' | 'activity'>;
 
-function configuringActivity({ step, progress, activity, phase }: WindowsInstanceStatus): Activity {
-  const note = phase === 'Paused' ? 'spec.paused is true' : undefined;
-  return { step, progress, activity, note };
-}
-
-function readyActivity(node: NodeView | undefined, conditions: readonly Condition[]): Activity {
-  return { step: undefined, progress: undefined, activity: undefined, note: readyNote(node, conditions) };
+function activityOf(instance: WindowsInstance, node: NodeView | undefined, isNodeGone: boolean): Activity {
+  const { step, progress, activity, phase, conditions = [] } = instance.status ?? {};
+  const none = { step: undefined, progress: undefined, activity: undefined };
+  if (isNodeGone) {
+    return { ...none, note: `Node ${boundNode(instance)} does not exist; the operator configures the host again` };
+  }
+  if (phase === 'Ready') return { ...none, note: readyNote(node, conditions) };
+  return { step, progress, activity, note: phase === 'Paused' ? 'spec.paused is true' : undefined };
 }
 
 function timesOf({
@@ -107,64 +107,25 @@ function mayNeedTime({ status }: WindowsInstance): boolean {
   return findCondition(status?.conditions, instanceCondition.configured)?.status === 'Unknown';
 }
 
-function phaseOf(instance: WindowsInstance, problem: HostProblem | undefined): Pick<HostView, 'phase' | 'tone'> {
+type Phase = Pick<HostView, 'phase' | 'tone'>;
+
+function phaseOf(instance: WindowsInstance, problem: HostProblem | undefined): Phase {
   const { metadata, status = {} } = instance;
   const accepted = findCondition(status.conditions, instanceCondition.accepted);
   if (metadata.deletionTimestamp !== undefined) return { phase: 'Removing', tone: 'busy' };
   const tone = problem === undefined ? 'good' : 'bad';
   if (status.phase === 'Ready') return { phase: problem?.code === notReady ? notReady : 'Ready', tone };
   if (status.phase === 'Paused') return { phase: 'Paused', tone: 'idle' };
-  if (accepted?.status === 'False') {
-    return { phase: accepted.reason === 'INSTANCE_DUPLICATE' ? duplicatePhase : 'Rejected', tone: 'bad' };
-  }
-  if (problem?.code === slowStep) return { phase: 'Slow', tone: 'slow' };
-  if (problem === undefined) return { phase: status.phase ?? 'Pending', tone: 'busy' };
+  if (accepted?.status !== 'False') return journeyPhase(instance, problem);
+  return { phase: accepted.reason === 'INSTANCE_DUPLICATE' ? duplicatePhase : 'Rejected', tone: 'bad' };
+}
+
+function journeyPhase(instance: WindowsInstance, problem: HostProblem | undefined): Phase {
+  const { phase } = instance.status ?? {};
+  if (problem === undefined) return { phase: phase ?? 'Pending', tone: 'busy' };
+  if (problem.code === slowStep) return { phase: 'Slow', tone: 'slow' };
   if (mayNeedTime(instance)) return { phase: 'Waiting', tone: 'busy' };
-  return { phase: status.phase === 'Configuring' ? 'Retrying' : 'Failed', tone: 'bad' };
-}
-
-const [notReady, slowStep] = ['NodeNotReady', 'SlowStep'];
-/** Reasons in other forms are not failures. */
-const errorCode = /^[A-Z][A-Z0-9_]+$/;
-
-function problemOf({ status = {} }: WindowsInstance, failing: TimelineStep | undefined): HostProblem | undefined {
-  const { conditions } = status;
-  const accepted = findCondition(conditions, instanceCondition.accepted);
-  if (accepted?.status === 'False') return conditionProblem(accepted);
-  if (status.phase === 'Ready') {
-    const ready = findCondition(conditions, instanceCondition.ready);
-    if (ready?.reason !== notReady || ready.status === 'True') return undefined;
-    const remedy = `Run \`kubectl describe node ${status.node}\` and check its conditions and events.`;
-    return { ...conditionProblem(ready), remedy };
-  }
-  // The timeline is written before the condition, which decides whether it is a failure or only needs time.
-  const configured = findCondition(conditions, instanceCondition.configured);
-  if (configured === undefined || configured.status === 'True' || !errorCode.test(configured.reason ?? '')) {
-    return slowProblem(status);
-  }
-  return failing?.lastError ?? conditionProblem(configured);
-}
-
-/** The operator gives a remedy when the step has taken more than twice the usual time. */
-function slowProblem({ step = '', activity }: WindowsInstanceStatus): HostProblem | undefined {
-  if (activity?.remedy === undefined) return undefined;
-  const { waitsFor = step, since, remedy } = activity;
-  return {
-    code: slowStep,
-    message: `${waitsFor.replace(/\.$/, '')}, since ${since.slice(11, 19)} UTC (${timesText(activity)})`,
-    remedy,
-  };
-}
-
-/** `usually 30 s, limit 10 min`. */
-export function timesText({ usualSeconds, limitSeconds }: InstanceActivity): string {
-  const limit = `limit ${shortDuration(limitSeconds * 1000)}`;
-  return usualSeconds === undefined ? limit : `usually ${shortDuration(usualSeconds * 1000)}, ${limit}`;
-}
-
-/** The message of a condition contains the remedy. */
-function conditionProblem({ reason = '', message = '' }: Condition): HostProblem {
-  return { code: reason, message, remedy: '' };
+  return { phase: phase === 'Configuring' ? 'Retrying' : 'Failed', tone: 'bad' };
 }
 
 function readyNote(node: NodeView | undefined, conditions: readonly Condition[]): string | undefined {

@@ -8,24 +8,33 @@ export function hostsOfMachines(view: ClusterView): HostView[] {
 }
 
 function hostOfMachine(machine: Machine, view: ClusterView): HostView[] {
-  const { name = '', labels = {}, deletionTimestamp } = machine.metadata;
+  const { name = '', labels = {} } = machine.metadata;
   const hasInstance = view.instances.some(({ spec: { source } }) => source?.kind === 'Machine' && source.name === name);
   if (hasInstance || labels[machineLabel.ignore] === 'true') return [];
-  const { phase = 'Pending', addresses = [], nodeRef } = machine.status ?? {};
+  const { addresses = [], nodeRef } = machine.status ?? {};
   const node = view.nodes.find(each => each.name === nodeRef?.name);
-  const base = {
-    ...emptyHost,
-    name,
-    address: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
-    source: { kind: 'Machine', name } as const,
-    node,
-    nodeName: node?.name ?? (view.unread.includes('nodes') ? nodeRef?.name : undefined),
-    aliases: nodeRef?.name === undefined ? [] : [nodeRef.name],
-  };
-  if (deletionTimestamp !== undefined) return [{ ...base, phase: 'Deleting', tone: 'busy' }];
-  if (phase === 'Failed') return [{ ...base, phase, tone: 'bad', problem: failedMachine(name) }];
-  if (phase === 'Running') return [{ ...base, phase, tone: 'bad', problem: unmanagedMachine(machine, view) }];
-  return [{ ...base, phase, tone: 'busy', note: 'waiting for the cloud provider' }];
+  return [
+    {
+      ...emptyHost,
+      name,
+      address: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
+      source: { kind: 'Machine', name },
+      node,
+      nodeName: node?.name ?? (view.unread.includes('nodes') ? nodeRef?.name : undefined),
+      aliases: nodeRef?.name === undefined ? [] : [nodeRef.name],
+      ...stateOf(machine, view),
+    },
+  ];
+}
+
+function stateOf(machine: Machine, view: ClusterView): Pick<HostView, 'phase' | 'tone' | 'problem' | 'note'> {
+  const none = { problem: undefined, note: undefined };
+  const { name = '', deletionTimestamp } = machine.metadata;
+  const { phase = 'Pending' } = machine.status ?? {};
+  if (deletionTimestamp !== undefined) return { ...none, phase: 'Deleting', tone: 'busy' };
+  if (phase === 'Failed') return { ...none, phase, tone: 'bad', problem: failedMachine(name) };
+  if (phase === 'Running') return { ...none, phase, tone: 'bad', problem: unmanagedMachine(machine, view) };
+  return { ...none, phase, tone: 'busy', note: 'waiting for the cloud provider' };
 }
 
 function failedMachine(name: string): HostProblem {

@@ -45,5 +45,6 @@ test('every Windows Node has exactly one row', () => {
   const instances = [instanceOf('10.0.0.1', structuredClone(statuses.ready))];
   const nodes = ['win-1', 'win-2', 'win-3'].map(name => nodeOf(name));
   const rows = hostViews(viewOf({ instances, nodes })).map(({ nodeName }) => nodeName);
-  expect(rows.toSorted()).toEqual(['win-1', 'win-2', 'win-3']);
+  expect(rows).toHaveLength(3);
+  expect(new Set(rows)).toEqual(new Set(['win-1', 'win-2', 'win-3']));
 });

@@ -1,0 +1,58 @@
+import { type Condition, findCondition } from '#base/condition.ts';
+import { shortDuration } from '#base/short-duration.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import {
+  type InstanceActivity,
+  instanceCondition,
+  type TimelineStep,
+  type WindowsInstanceStatus,
+} from '#contract/windows-instance/resource.ts';
+import type { HostProblem } from './host-view.ts';
+
+export const [notReady, slowStep] = ['NodeNotReady', 'SlowStep'] as const;
+/** Reasons in other forms are not failures. */
+const errorCode = /^[A-Z][A-Z0-9_]+$/;
+
+/** What is wrong with the host, by its conditions and the failing step. */
+export function problemOf(
+  { status = {} }: WindowsInstance,
+  failing: TimelineStep | undefined,
+): HostProblem | undefined {
+  const { conditions } = status;
+  const accepted = findCondition(conditions, instanceCondition.accepted);
+  if (accepted?.status === 'False') return conditionProblem(accepted);
+  if (status.phase === 'Ready') {
+    const ready = findCondition(conditions, instanceCondition.ready);
+    if (ready?.reason !== notReady || ready.status === 'True') return undefined;
+    const remedy = `Run \`kubectl describe node ${status.node}\` and check its conditions and events.`;
+    return { ...conditionProblem(ready), remedy };
+  }
+  // The timeline is written before the condition, which decides whether it is a failure or only needs time.
+  const configured = findCondition(conditions, instanceCondition.configured);
+  if (configured === undefined || configured.status === 'True' || !errorCode.test(configured.reason ?? '')) {
+    return slowProblem(status);
+  }
+  return failing?.lastError ?? conditionProblem(configured);
+}
+
+/** The operator gives a remedy when the step has taken more than twice the usual time. */
+function slowProblem({ step = '', activity }: WindowsInstanceStatus): HostProblem | undefined {
+  if (activity?.remedy === undefined) return undefined;
+  const { waitsFor = step, since, remedy } = activity;
+  return {
+    code: slowStep,
+    message: `${waitsFor.replace(/\.$/, '')}, since ${since.slice(11, 19)} UTC (${timesText(activity)})`,
+    remedy,
+  };
+}
+
+/** `usually 30 s, limit 10 min`. */
+export function timesText({ usualSeconds, limitSeconds }: InstanceActivity): string {
+  const limit = `limit ${shortDuration(limitSeconds * 1000)}`;
+  return usualSeconds === undefined ? limit : `usually ${shortDuration(usualSeconds * 1000)}, ${limit}`;
+}
+
+/** The message of a condition contains the remedy. */
+function conditionProblem({ reason = '', message = '' }: Condition): HostProblem {
+  return { code: reason, message, remedy: '' };
+}
