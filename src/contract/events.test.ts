@@ -108,6 +108,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'SSHHostKeyChanged',
     'Host 10.1.42.1 shows another SSH host key than the pinned one. Remove the pin.',
   ],
+  [
+    eventText.kubeletUnreachable({ message: 'Node win-1: no connection', remedy: 'Open the port.' }),
+    'Warning',
+    'KubeletUnreachable',
+    'Node win-1: no connection. Open the port.',
+  ],
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
   [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
