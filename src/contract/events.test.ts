@@ -109,10 +109,10 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'Host 10.1.42.1 shows another SSH host key than the pinned one. Remove the pin.',
   ],
   [
-    eventText.kubeletUnreachable({ message: 'no answer', remedy: 'Open it.' }),
+    eventText.kubeletUnreachable({ message: 'Node win-1: no connection', remedy: 'Open the port.' }),
     'Warning',
     'KubeletUnreachable',
-    'no answer. Open it.',
+    'Node win-1: no connection. Open the port.',
   ],
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
   [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],

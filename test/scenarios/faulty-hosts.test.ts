@@ -195,7 +195,9 @@ test('without a subnet there is no network, and the agent reports it', async () 
   const host = await hostWith('no-subnet');
   await bringUp(host);
   const events = async () => (await operator.report(host.spec.name)).events.map(({ message }) => message);
-  await expect.poll(async () => (await events()).join('\n'), patient).toMatch(/hybrid-overlay-node-subnet|pod network/);
+  await expect
+    .poll(async () => (await events()).join('\n'), patient)
+    .toMatch(/kube-proxy is waiting for OVN-Kubernetes to assign a pod subnet to node/);
   expect(host.state.networks).toEqual([]);
 });
 

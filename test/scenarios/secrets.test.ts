@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.ts';
+import { findCondition } from '../../src/base/condition.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, namespaceName, secretKey, secretName, trustedCaKey } from '../../src/contract/names.ts';
@@ -95,7 +96,7 @@ const patient = { timeout: 90_000, interval: 200 };
 test('hosts join with a proxy and a registry that need logins, and others fail', async () => {
   const reasons = async () =>
     (await operator.instances())
-      .map(({ status }) => `${status?.phase} ${status?.conditions?.at(-1)?.reason}`)
+      .map(({ status }) => `${status?.phase} ${findCondition(status?.conditions, 'Ready')?.reason}`)
       .toSorted();
   await expect
     .poll(reasons, patient)

@@ -160,3 +160,24 @@ test('a stop waits for all hosts, including those being removed', async () => {
   await made.fleet.stop();
   expect(hosts.map(host => host.isOn)).toEqual([false, false, false]);
 });
+
+test('a host accepts connections to its kubelet while that runs', async () => {
+  await using made = await scene();
+  const host = made.fleet.add(newHost('win-1'));
+  await host.start();
+  const { address } = host.spec;
+  const dial = (port: number, at = address) => made.fleet.dialTcp(at, port, new AbortController().signal);
+  await expect(dial(10_250)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  const config = {
+    command: 'k.exe',
+    description: '',
+    dependencies: [],
+    startType: 'manual',
+    recovery: undefined,
+  } as const;
+  const kubelet = { name: 'kubelet', config, pid: 1, isMarkedForDeletion: false, crashes: 0 };
+  host.state.services.set('kubelet', { ...kubelet, state: 'running' });
+  await dial(10_250);
+  await expect(dial(9182)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+  await expect(dial(10_250, '10.9.9.9')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+});
