@@ -15,7 +15,7 @@ import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { publicKeyHash } from '../../../src/host/keys/public-key.ts';
 import { openUsername } from '../../../src/host/keys/username-seal.ts';
 import { findCondition } from '../../../src/base/condition.ts';
-import { clusterRoleBindings, clusterRoles, configMaps, events } from '../../../src/kube/resources.ts';
+import { clusterRoleBindings, clusterRoles, configMaps, events, type KubeEvent } from '../../../src/kube/resources.ts';
 import { machines } from '../../../src/kube/resources-openshift.ts';
 import { subnetOf, uninitializedTaint } from './real-doubles.ts';
 import { agentUser, kubeletName, type SeenMember } from './real-sight.ts';
@@ -110,7 +110,7 @@ export const nodeChecks: readonly Check[] = [
     },
   ],
   [
-    'CRE-B-01, CRE-M-01: one event on its source reports its setup',
+    'CRE-B-01, CRE-M-01: one event on its source, and one on the instance, report its setup',
     async seen => {
       const { seenInstance, instance, scene } = seen;
       const message = isMachine(seen)
@@ -118,8 +118,11 @@ export const nodeChecks: readonly Check[] = [
         : `Configured instance with address ${seenInstance.spec.address} as a worker node`;
       // Events come a little later than what they report.
       const reported = async () => (await scene.admin.listAll(events)).items.filter(each => each.message === message);
-      await expect.poll(reported, { timeout: 60_000 }).toHaveLength(1);
-      const [event] = await reported();
+      await expect.poll(reported, { timeout: 60_000 }).toHaveLength(2);
+      const isOnInstance = ({ involvedObject }: KubeEvent) => involvedObject.kind === 'WindowsInstance';
+      const own = (await reported()).find(isOnInstance);
+      expect(own?.involvedObject).toMatchObject({ name: instance, uid: seenInstance.metadata.uid });
+      const event = (await reported()).find(each => !isOnInstance(each));
       expect(event).toMatchObject({
         type: 'Normal',
         reason: isMachine(seen) ? 'MachineSetup' : 'InstanceSetup',
