@@ -93,7 +93,7 @@ export const expectations: Readonly<Record<FaultName, Problem | 'Ready'>> = {
   'lost-in-reboot': {
     code: 'HOST_REBOOT_TIMEOUT',
     message: /did not come back after the reboot within 30 min/,
-    remedy: /Power the host on/,
+    remedy: /Power \S+ on, or find on its console/,
     isSlow: true,
   },
   'clock-skew': {
