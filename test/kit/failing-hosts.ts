@@ -13,8 +13,8 @@ export interface Problem {
   message: RegExp;
   /** The command or change that fixes the host. */
   remedy: RegExp;
-  /** Appears when a step times out. */
-  isSlow?: true;
+  /** The step that times out, and what it waits for: the remedy is given long before. */
+  slow?: { step: string; waitsFor: RegExp };
   /** Faults without which the host would not show this one. */
   together?: readonly FaultName[];
   /** The part of the remedy that is done in the cluster. */
@@ -94,7 +94,7 @@ export const expectations: Readonly<Record<FaultName, Problem | 'Ready'>> = {
     code: 'HOST_REBOOT_TIMEOUT',
     message: /did not come back after the reboot within 30 min/,
     remedy: /Power \S+ on, or find on its console/,
-    isSlow: true,
+    slow: { step: 'reboot', waitsFor: /is not back yet|the host starts/ },
   },
   'clock-skew': {
     code: 'HOST_CLOCK_WRONG',
@@ -116,19 +116,22 @@ export const expectations: Readonly<Record<FaultName, Problem | 'Ready'>> = {
     code: 'NODE_VERSION_TIMEOUT',
     message: /Node never-ready did not reach version/,
     remedy: /`kubectl describe node never-ready`.*`Restart-Service -Force kubelet, /,
-    isSlow: true,
+    slow: {
+      step: 'wait for agent',
+      waitsFor: /the agent configures the host; Node never-ready is not ready|did not become ready/,
+    },
   },
   'no-node': {
     code: 'NODE_NOT_FOUND',
     message: /within 10 min/,
     remedy: /`kubectl get csr`.*`Restart-Service -Force kubelet`/,
-    isSlow: true,
+    slow: { step: 'find node', waitsFor: /registers its Node/ },
   },
   'no-subnet': {
     code: 'NODE_VERSION_TIMEOUT',
-    message: /hybrid-overlay-node-subnet is "".*`kubectl logs -n openshift-ovn-kubernetes/,
-    remedy: /Follow the last event of the agent/,
-    isSlow: true,
+    message: /kube-proxy .*OVN-Kubernetes/,
+    remedy: /`kubectl logs -n openshift-ovn-kubernetes -l app=ovnkube-control-plane/,
+    slow: { step: 'wait for agent', waitsFor: /kube-proxy is waiting for OVN-Kubernetes to assign a pod subnet/ },
   },
   'no-api': {
     code: 'HOST_API_UNREACHABLE',

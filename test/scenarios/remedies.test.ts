@@ -26,7 +26,7 @@ const faultyHosts: readonly FailingHost[] = faultNames.flatMap(name => {
   return problem === undefined ? [] : [{ ...problem, name, faults: [name, ...(problem.together ?? [])] }];
 });
 const failingHosts = [...faultyHosts, ...otherHosts];
-const slowHosts = failingHosts.filter(({ isSlow }) => isSlow);
+const slowHosts = failingHosts.filter(({ slow }) => slow !== undefined);
 /** Their events are on the ConfigMap; those of all others on the instance. */
 const listed = ['refused', 'wrong-key', 'no-admin', 'clock-skew', 'changed-host-key'];
 const healthy: [name: string, faults: FaultName[]][] = [
@@ -39,6 +39,8 @@ const clock = skippingClock();
 const attempts = new Map<string, number[]>();
 /** The first report of each problem: a later attempt may fail with another code, or succeed. */
 const reported = new Map<string, WindowsInstance>();
+/** The first hint about each step that took more than twice the usual time. */
+const hints = new Map<string, WindowsInstance['status']>();
 const ending = new AbortController();
 let sandbox: Sandbox;
 let operator: SandboxOperator;
@@ -99,6 +101,7 @@ async function recordReports(): Promise<WindowsInstance[]> {
     const instance = instances.find(({ spec }) => spec.address === sandbox.host(name).spec.address);
     if (!reported.has(name) && instance !== undefined && configuredReason(instance) === code)
       reported.set(name, instance);
+    if (!hints.has(name) && instance?.status?.activity?.remedy !== undefined) hints.set(name, instance.status);
   }
   return instances;
 }
@@ -162,10 +165,13 @@ test.each(healthy)('%s is not disturbed and becomes a Node', async name => {
   await expect.poll(() => phaseOf(name), patient).toBe('Ready');
 });
 
-test.each(failingHosts.filter(({ isSlow }) => !isSlow))('reports $name as $code with a remedy', async failing => {
-  await expect.poll(() => reported.has(failing.name), patient).toBe(true);
-  await checkReported(failing, reported.get(failing.name));
-});
+test.each(failingHosts.filter(({ slow }) => slow === undefined))(
+  'reports $name as $code with a remedy',
+  async failing => {
+    await expect.poll(() => reported.has(failing.name), patient).toBe(true);
+    await checkReported(failing, reported.get(failing.name));
+  },
+);
 
 test('rejects a host with the name of another Node before it is changed', async () => {
   const host = await sandbox.addHost({ name: 'twin', traits: { hostName: 'OK' } });
@@ -206,8 +212,21 @@ test('reports failures that appear after half an hour', async () => {
     return instances.filter(({ spec }) => addresses.includes(spec.address));
   };
   await skipWhileWaiting(left);
-  for (const slow of slowHosts) await checkReported(slow, reported.get(slow.name));
+  for (const failing of slowHosts) await checkReported(failing, reported.get(failing.name));
 }, 180_000);
+
+test.each(slowHosts)('$name has a hint with the remedy long before it fails', ({ name, slow, remedy }) => {
+  const status = hints.get(name);
+  expect(status?.step).toBe(slow?.step);
+  expect(status?.activity).toMatchObject({
+    waitsFor: expect.stringMatching(slow?.waitsFor ?? '') as string,
+    remedy: expect.stringMatching(remedy) as string,
+  });
+  const { usualSeconds = 0, limitSeconds } = status?.activity ?? {};
+  expect(2 * usualSeconds).toBeLessThan(limitSeconds ?? 0);
+  const ready = findCondition(status?.conditions, instanceCondition.ready);
+  expect([ready?.reason, ready?.message]).toEqual(['SlowStep', expect.stringContaining('usually')]);
+});
 
 /** Five seconds, doubled up to five minutes, with 20 % jitter. */
 const leastMs = (retry: number) => 0.75 * Math.min(5000 * 2 ** retry, 300_000);
