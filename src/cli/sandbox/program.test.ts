@@ -200,7 +200,9 @@ test('prints the kubeconfig and commands at once, and then a hint about the fail
   );
   expect(terminal.text()).not.toContain('annotate');
   await put(set.cluster, 'win-2', 'failed');
-  await prints(/\n {2}\/opt\/wmco status win-2\n {2}kubectl annotate wi win-2 -n \S+ sandbox\.test\/end=wrong-key/);
+  await prints(
+    /\n {2}\/opt\/wmco status win-2\n {2}kubectl annotate wi win-2 -n \S+ \\\n {4}sandbox\.test\/end=wrong-key/,
+  );
   terminal.stop();
   await ended;
 });

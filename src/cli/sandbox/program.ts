@@ -83,7 +83,7 @@ class SandboxSession {
   readonly #startMs: number;
   #hosts: HostView[] = [];
   /** Set when all hosts are settled or the time is up. */
-  #settled: { elapsedMs: number; isGood: boolean } | undefined;
+  #settled: { outcome: SafeText[]; isGood: boolean } | undefined;
 
   constructor(deps: SessionDeps) {
     this.#deps = deps;
@@ -119,7 +119,7 @@ class SandboxSession {
       const isComplete = this.#hosts.length >= wanted;
       const isOver = isComplete && this.#hosts.every(isSettled);
       if (!isOver && this.#elapsedMs() <= options.timeoutMs) return 'continue';
-      this.#settled = { elapsedMs: this.#elapsedMs(), isGood: isComplete && this.#hosts.every(isGood) };
+      this.#settled = { outcome: this.#outcome(), isGood: isComplete && this.#hosts.every(isGood) };
       return 'stop';
     };
     await follow(refresh, { onChange: cluster.onChange, clock: terminal.clock, signal });
@@ -159,7 +159,7 @@ class SandboxSession {
     if (!isTerminal && this.#hosts.every(({ tone }) => tone !== 'bad' && tone !== 'slow')) return [];
     const facts = { command: terminal.command(), kubeconfig: files.kubeconfig, namespace, endFaultAnnotation };
     const lines = hintLines({ ...facts, hosts: this.#hosts, machines: sandbox.hosts() });
-    return (isTerminal ? lines : lines.slice(1)).map(line => safe`  ${oneLine(line)}`);
+    return (isTerminal ? lines : lines.slice(1)).map(line => safe`  ${printable(line)}`);
   }
 
   #refresh(cluster: WatchedCluster, display: Display, more: readonly SafeText[]): void {
@@ -188,9 +188,11 @@ class SandboxSession {
     return summaryLines(this.#hosts, sandbox.hosts(), layoutFor(terminal));
   }
 
+  /** As it was when the hosts settled: later changes are made by the user. */
   #outcome(): SafeText[] {
+    if (this.#settled !== undefined) return this.#settled.outcome;
     const { speed, timeoutMs } = this.#deps.options;
-    const elapsedMs = this.#settled?.elapsedMs ?? this.#elapsedMs();
+    const elapsedMs = this.#elapsedMs();
     const isLate = elapsedMs > timeoutMs ? [`Timed out: --timeout is ${durationText(timeoutMs)}.`] : [];
     return [outcomeLine(this.#hosts, elapsedMs, speed), ...isLate].map(oneLine);
   }

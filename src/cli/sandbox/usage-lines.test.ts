@@ -25,7 +25,8 @@ test('the hint names the failing host and ends its fault', () => {
   expect(hintLines({ ...hints, hosts: [hostIn('ready', 'a'), hostIn('slow', 'c'), hostIn('failed', 'b')] })).toEqual([
     'export KUBECONFIG=/tmp/x/kubeconfig',
     '/opt/wmco status b',
-    'kubectl annotate wi b -n ns sandbox/end-fault=wrong-key # does what the remedy says',
+    'kubectl annotate wi b -n ns \\',
+    '  sandbox/end-fault=wrong-key # does what the remedy says',
   ]);
 });
 

@@ -39,7 +39,9 @@ export function hintLines(facts: HintFacts): string[] {
     ...(fault === undefined || host.instance === undefined
       ? []
       : [
-          `kubectl annotate wi ${host.name} -n ${namespace} ${endFaultAnnotation}=${fault} # does what the remedy says`,
+          // In two lines, which fit most terminals.
+          `kubectl annotate wi ${host.name} -n ${namespace} \\`,
+          `  ${endFaultAnnotation}=${fault} # does what the remedy says`,
         ]),
   ];
 }

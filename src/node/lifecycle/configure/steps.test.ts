@@ -1,3 +1,4 @@
+import { shortDuration } from '#base/short-duration.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -20,11 +21,13 @@ test.each([
   ['configure', configureSteps],
   ['reconnect', reconnectSteps],
   ['reconnect for another version', reconnectOtherSteps],
-])('every step of %s has a unique name, a description and a limit', (_, steps) => {
+])('every step of %s has a unique name, a description, a usual time and a limit', (_, steps) => {
   const names = steps.map(({ name }) => name);
   expect(new Set(names).size).toBe(names.length);
-  for (const { description, limitMs } of steps) {
+  for (const { name, description, usualMs, limitMs } of steps) {
     expect(description).toMatch(/^[a-z].*[^.]$/);
+    // Only the time in the queue depends on other hosts.
+    if (name !== 'queued') expect(2 * (usualMs ?? Infinity)).toBeLessThan(limitMs);
     expect(limitMs).toBeGreaterThan(0);
     expect(limitMs).toBeLessThanOrEqual(2 * 3_600_000);
   }
@@ -32,7 +35,7 @@ test.each([
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/lifecycle.md'), 'utf8');
 
-test('docs/lifecycle.md has the steps in their order, with what they do, their limits and codes', () => {
+test('docs/lifecycle.md has the steps in their order, with what they do, their times and codes', () => {
   const rows = page
     .split('\n')
     .filter(line => /^\| \d+ \|/.test(line))
@@ -42,13 +45,12 @@ test('docs/lifecycle.md has the steps in their order, with what they do, their l
         .map(cell => cell.trim())
         .slice(2, -1),
     );
-  const limit = (ms: number) =>
-    ms < 120_000 ? `${ms / 1000} s` : ms < 7_200_000 ? `${ms / 60_000} min` : `${ms / 3_600_000} h`;
   expect(rows).toEqual(
-    configureSteps.map(({ name, description, limitMs, timeout }) => [
+    configureSteps.map(({ name, description, usualMs, limitMs, timeout }) => [
       name,
       description,
-      limit(limitMs),
+      usualMs === undefined ? '' : shortDuration(usualMs),
+      shortDuration(limitMs),
       `\`${timeout?.code ?? 'STEP_TIMEOUT'}\``,
     ]),
   );
