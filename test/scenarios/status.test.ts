@@ -176,6 +176,23 @@ test('lists invalid entries of windows-instances without their values', async ()
   await patch({ data: Object.fromEntries(Object.keys(data).map(name => [name, null])) });
 });
 
+test('a host whose entry is removed keeps a row: its Node is still there', async () => {
+  const key = addressOf('win-11');
+  const patch = (value: string | null) =>
+    operator.client.patch(
+      configMaps,
+      configMapName.instances,
+      { type: 'merge', body: { data: { [key]: value } } },
+      { namespace: namespace() },
+    );
+  await patch(null);
+  await expect.poll(async () => (await status()).out, patient).toMatch(/^win-11 .*Unmanaged .*NodeUnmanaged$/m);
+  const { code, out } = await status('win-11');
+  expect([code, out]).toEqual([1, expect.stringMatching(/-> To keep it, add its host to ConfigMap windows-instances/)]);
+  await patch('username=Administrator');
+  await expect.poll(async () => (await status('win-11')).code, patient).toBe(0);
+}, 120_000);
+
 test('shows a cordoned Node', async () => {
   const cordon = (unschedulable: boolean | null) =>
     operator.client.patch(nodes, 'win-9', { type: 'merge', body: { spec: { unschedulable } } });
