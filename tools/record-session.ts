@@ -5,12 +5,13 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { defaultNamespace } from '#contract/names.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
+import { endFaultAnnotation } from '#sandbox/machines/cluster/end-faults.ts';
 import { seen } from '../test/kit/seen-screen.ts';
-import { startOnTerminal } from '../test/kit/wmco-process.ts';
+import { startOnTerminal, startWmco } from '../test/kit/wmco-process.ts';
 
 /** The terminal of the session. */
 export const size = { columns: 80, rows: 24 } as const;
-const [host, fault, annotation] = ['win-2', 'wrong-key', 'sandbox.wmco/end-fault'];
+const [host, fault] = ['win-2', 'wrong-key'];
 const root = join(import.meta.dirname, '..');
 const page = join(root, 'docs', 'failing-join.md');
 
@@ -49,11 +50,11 @@ export async function recordSession(): Promise<Session> {
     ];
     await using sandbox = startOnTerminal([...words, '--faults', `${fault}@${host}`], { environment, ...size });
     const screen = () => withoutEnd(seen(sandbox.out(), size.columns, size.rows).slice(-size.rows).map(clean));
-    await sandbox.until(endOf('Running until Ctrl-C[^]*does what the remedy says'));
+    await sandbox.until(endOf(`Running until Ctrl-C[^]*${fault}`));
     const failed = screen();
-    await using status = startOnTerminal(['status', host], { environment, ...size });
+    await using status = startWmco(['status', host], { environment });
     await status.ended();
-    const printed = withoutEnd(seen(status.out(), size.columns, 1000).map(clean));
+    const printed = withoutEnd(status.out().split('\n').map(clean));
     await endFault(kubeconfig);
     await sandbox.until(endOf('13 hosts: 13 Ready'));
     const ready = screen();
@@ -78,7 +79,7 @@ function withoutEnd(lines: string[]): string[] {
 /** As `kubectl annotate` does it. */
 async function endFault(kubeconfig: string): Promise<void> {
   const client = createClient(loadKubeconfig(readFileSync(kubeconfig, 'utf8')));
-  const body = { metadata: { annotations: { [annotation]: fault } } };
+  const body = { metadata: { annotations: { [endFaultAnnotation]: fault } } };
   await client.patch(windowsInstances, host, { type: 'merge', body }, { namespace: defaultNamespace });
   await client.close();
 }
@@ -108,7 +109,7 @@ ${status.join('\n')}
 You cannot log in to a simulated host. This annotation does there what the remedy says:
 
 \`\`\`
-$ kubectl annotate wi ${host} -n ${defaultNamespace} ${annotation}=${fault}
+$ kubectl annotate wi ${host} -n ${defaultNamespace} ${endFaultAnnotation}=${fault}
 \`\`\`
 
 The host joins within seconds:

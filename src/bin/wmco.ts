@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
@@ -110,10 +110,18 @@ function liveTerminal(): LiveTerminal {
 
 /** `wmco` if the shell finds it, else the path of the script that runs this program. */
 function programCommand(): string {
+  const own = builtVersion === undefined ? join(import.meta.dirname, '..', '..', 'wmco') : (process.argv[1] ?? 'wmco');
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(folder => folder !== '');
-  if (folders.some(folder => existsSync(join(folder, 'wmco')))) return 'wmco';
-  const script = join(import.meta.dirname, '..', '..', 'wmco');
-  return shellWord(builtVersion === undefined ? script : (process.argv[1] ?? 'wmco'));
+  const found = folders.map(folder => join(folder, 'wmco')).find(path => existsSync(path));
+  return found !== undefined && isSameFile(found, own) ? 'wmco' : shellWord(own);
+}
+
+function isSameFile(one: string, other: string): boolean {
+  try {
+    return realpathSync(one) === realpathSync(other);
+  } catch {
+    return false;
+  }
 }
 
 try {

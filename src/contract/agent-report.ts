@@ -6,6 +6,9 @@ import type { EventText } from './events.ts';
  * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated
  * by the agent. It is evidence about this host only.
  */
+/** Reason of an event of an agent whose services wait for the pod network. */
+export const serviceWaiting = 'ServiceWaiting';
+
 export interface AgentReport {
   /** Operator version that the agent has applied; '' before the first. */
   version: string;

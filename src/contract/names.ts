@@ -23,6 +23,13 @@ export const nodeAnnotation = {
   hybridOverlayGatewayMac: 'k8s.ovn.org/hybrid-overlay-distributed-router-gateway-mac',
 } as const;
 
+/** Annotations that only a Node configured by an operator has. */
+export const operatorAnnotations = [
+  nodeAnnotation.version,
+  nodeAnnotation.desiredVersion,
+  nodeAnnotation.pubKeyHash,
+] as const;
+
 export const nodeLabel = {
   os: 'kubernetes.io/os',
   osId: 'node.openshift.io/os_id',

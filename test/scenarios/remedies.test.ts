@@ -97,11 +97,13 @@ const phaseOf = async (name: string) => (await instanceOf(name))?.status?.phase;
 
 async function recordReports(): Promise<WindowsInstance[]> {
   const instances = await operator.instances();
-  for (const { name, code } of failingHosts) {
+  for (const { name, code, slow } of failingHosts) {
     const instance = instances.find(({ spec }) => spec.address === sandbox.host(name).spec.address);
     if (!reported.has(name) && instance !== undefined && configuredReason(instance) === code)
       reported.set(name, instance);
-    if (!hints.has(name) && instance?.status?.activity?.remedy !== undefined) hints.set(name, instance.status);
+    // On a busy machine an earlier step may be slow, too.
+    const isHint = instance?.status?.activity?.remedy !== undefined && instance.status.step === slow?.step;
+    if (!hints.has(name) && isHint) hints.set(name, instance.status);
   }
   return instances;
 }

@@ -41,13 +41,18 @@ test('no page has prose lines of more than 120 characters', () => {
     'GLOSSARY.md',
     ...docs,
   ].flatMap(page =>
-    read(page)
-      .split('\n')
+    proseOf(page)
       .filter(line => line.length > 120 && !line.startsWith('|'))
       .map(line => `${page}: ${line}`),
   );
   expect(long).toEqual([]);
 });
+
+/** The recorded session contains commands, which must stay on one line. */
+function proseOf(page: string): string[] {
+  const parts = read(page).split(/^```$/m);
+  return (page.endsWith('failing-join.md') ? parts.filter((_, index) => index % 2 === 0) : parts).join('').split('\n');
+}
 
 /** Every folder that contains TypeScript files itself. */
 function codeFolders(): string[] {

@@ -1,3 +1,4 @@
+import { serviceWaiting } from '#contract/agent-report.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { type EventText, eventText } from '#contract/events.ts';
@@ -34,7 +35,7 @@ export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
 }
 
 /** The event while services wait for the network, which is part of every join. */
-export const waitingEvent = normal('ServiceWaiting');
+export const waitingEvent = normal(serviceWaiting);
 
 export function repairEvent(paths: readonly string[]): EventText {
   return fileRepaired(`Restored files that had changed: ${paths.join(', ')}`);

@@ -77,7 +77,9 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
       if (event !== undefined) record(event);
       return after(periodMs, 'the host is checked every two minutes');
     } catch (error) {
-      if (isAppError(error, 'SERVICES_WAITING') && !signal.aborted && !isOverdue()) {
+      const isWaiting = isAppError(error, 'SERVICES_WAITING');
+      if (!isWaiting) waitingSinceMs = undefined;
+      if (isWaiting && !signal.aborted && !isOverdue()) {
         log.info('Waiting', { for: error.message });
         record(waitingEvent(error.message));
         return after(waitMs, error.message);

@@ -73,3 +73,9 @@ for (const [about, failed, code, message] of mixed) {
 test('accepts any thrown value', () => {
   expect(errorOf(() => after(['a', 'just a text']).throwIfAny())?.message).toContain('a (just a text)');
 });
+
+test('the remedy is that of a service that failed, not of one that waits', () => {
+  const waiting = new AppError('HOST_NETWORK_MISSING', 'waiting for the subnet', { remedy: 'Check OVN.' });
+  const error = errorOf(() => after(['a', waiting], ['b', new BlockedError('waits for c')], ['c', typed]).throwIfAny());
+  expect(error).toMatchObject({ code: 'SERVICES_INCOMPLETE', remedy: 'Look into its log.' });
+});

@@ -37,7 +37,7 @@ export class Failures {
     }
     const list = all.map(({ name, error }) => `${name} (${error.message})`).join(', ');
     throw new AppError('SERVICES_INCOMPLETE', `${all.length} service(s) failed: ${list}`, {
-      remedy: remedyOf(all[0]?.error),
+      remedy: remedyOf((causes.find(({ error }) => !isAppError(error, 'HOST_NETWORK_MISSING')) ?? causes[0])?.error),
       cause: new AggregateError(all.map(({ error }) => error)),
     });
   }

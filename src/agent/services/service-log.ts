@@ -68,12 +68,24 @@ export function endOf(text: string, isCut: boolean): string {
 }
 
 /**
- * Hides what looks like a token or a key, the login of a URL, and the rest of a line after a word for a secret. Hiding too
- * much is harmless.
+ * Hides logins of URLs, what looks like a token or a key, and the rest of a line after a word for a secret. Hiding too much is
+ * harmless.
  */
 export function withoutSecrets(line: string): string {
   return line
-    .replaceAll(/\/\/[^\s"/]*@/g, `//${redacted}@`)
-    .replace(/(passw|secret|token|key\b|authorization|bearer|credential).*/i, `$1 ${redacted}`)
+    .split(' ')
+    .map(word => (isPaddedBase64(word) ? redacted : withoutLogins(word)))
+    .join(' ')
+    .replace(/(pass|pwd|secret|token|key\b|auth|login|bearer|credential).*/i, `$1 ${redacted}`)
     .replaceAll(/[A-Za-z0-9+/=_.~-]{20,}/g, run => (/^[a-z_./-]+$/.test(run) ? run : redacted));
+}
+
+/** Up to the last @: a password may contain one, too. */
+function withoutLogins(word: string): string {
+  const [from, to] = [word.indexOf('//'), word.lastIndexOf('@')];
+  return from === -1 || to < from ? word : `${word.slice(0, from + 2)}${redacted}${word.slice(to)}`;
+}
+
+function isPaddedBase64(word: string): boolean {
+  return word.length >= 8 && /=["',;)]?$/.test(word);
 }

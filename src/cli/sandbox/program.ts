@@ -14,7 +14,7 @@ import { follow } from '../status/screen/follow.ts';
 import { countsLine, hostTable } from '../status/screen/host-table.ts';
 import { problemBlocks } from '../status/screen/problems.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
-import { type HostView, isGood } from '../status/view/host-view.ts';
+import { type HostView, isDuplicate, isGood } from '../status/view/host-view.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { readSandboxOptions, sandboxLine, type SandboxOptions } from './options.ts';
 import { openSandboxFiles, type SandboxFiles } from './files.ts';
@@ -61,7 +61,8 @@ export async function sandboxProgram(
 function endFaultText(annotation: string): string {
   return `
 End a fault of a running sandbox:
-  kubectl annotate windowsinstance HOST -n ${defaultNamespace} ${annotation}=FAULT   # or =all
+  kubectl annotate windowsinstance HOST -n ${defaultNamespace} ${annotation}=FAULT
+To end all faults of the host, write "all" for FAULT.
 `;
 }
 
@@ -115,8 +116,8 @@ class SandboxSession {
     const { options, terminal } = this.#deps;
     const wanted = options.hosts + options.machines;
     const refresh = () => {
-      this.#refresh(cluster, display, this.#hints());
-      const isComplete = this.#hosts.length >= wanted;
+      this.#refresh(cluster, display, () => this.#hints());
+      const isComplete = this.#hosts.filter(isOfSandbox).length >= wanted;
       const isOver = isComplete && this.#hosts.every(isSettled);
       if (!isOver && this.#elapsedMs() <= options.timeoutMs) return 'continue';
       this.#settled = { outcome: this.#outcome(), isGood: isComplete && this.#hosts.every(isGood) };
@@ -132,7 +133,7 @@ class SandboxSession {
       for (const line of running) terminal.out(safe`${line}\n`);
     }
     const refresh = () => {
-      this.#refresh(cluster, display, [...this.#runningLines(), ...this.#hints()]);
+      this.#refresh(cluster, display, () => [...this.#runningLines(), ...this.#hints()]);
       return 'continue' as const;
     };
     await follow(refresh, { onChange: cluster.onChange, clock: terminal.clock, signal });
@@ -162,9 +163,9 @@ class SandboxSession {
     return (isTerminal ? lines : lines.slice(1)).map(line => safe`  ${printable(line)}`);
   }
 
-  #refresh(cluster: WatchedCluster, display: Display, more: readonly SafeText[]): void {
+  #refresh(cluster: WatchedCluster, display: Display, more: () => readonly SafeText[]): void {
     this.#hosts = hostViews(cluster.view());
-    display.show(this.#hosts, more);
+    display.show(this.#hosts, more());
   }
 
   /** Stays when the sandbox has ended: what the hosts are now, and what it took. */
@@ -216,6 +217,11 @@ class SandboxSession {
   #stamp(): string {
     return durationText(this.#elapsedMs()).padStart(8);
   }
+}
+
+/** Not a further row that a user caused, such as a second entry of a host. */
+function isOfSandbox(host: HostView): boolean {
+  return host.source.kind !== 'Node' && !isDuplicate(host);
 }
 
 function heading({ hosts, machines, speed }: SandboxOptions, { url }: RunningSandbox): string {

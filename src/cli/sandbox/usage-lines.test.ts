@@ -26,7 +26,7 @@ test('the hint names the failing host and ends its fault', () => {
     'export KUBECONFIG=/tmp/x/kubeconfig',
     '/opt/wmco status b',
     'kubectl annotate wi b -n ns \\',
-    '  sandbox/end-fault=wrong-key # does what the remedy says',
+    '  sandbox/end-fault=wrong-key',
   ]);
 });
 

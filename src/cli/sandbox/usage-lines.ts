@@ -41,22 +41,22 @@ export function hintLines(facts: HintFacts): string[] {
       : [
           // In two lines, which fit most terminals.
           `kubectl annotate wi ${host.name} -n ${namespace} \\`,
-          `  ${endFaultAnnotation}=${fault} # does what the remedy says`,
+          `  ${endFaultAnnotation}=${fault}`,
         ]),
   ];
 }
 
-/** Printed when all hosts are settled. */
+/** Printed when all hosts are settled. Without comments: an interactive zsh would take them for arguments. */
 export function experimentLines(hosts: readonly HostView[], command: string): string[] {
   const node = hosts.find(({ tone, nodeName }) => tone === 'good' && nodeName !== undefined)?.nodeName;
   const hasMachines = hosts.some(({ source }) => source.kind === 'Machine');
   return [
     'Things to try:',
-    ...(node === undefined ? [] : [`  kubectl delete node ${node}      # the host joins again`]),
+    ...(node === undefined ? [] : [`  kubectl delete node ${node}`]),
     ...(hasMachines
       ? [`  kubectl patch machineset winworker -n openshift-machine-api --type=merge -p '{"spec":{"replicas":3}}'`]
       : []),
-    `  ${command} sandbox --faults     # list the faults that hosts can have`,
+    `  ${command} sandbox --faults`,
   ];
 }
 

@@ -65,5 +65,5 @@ for (const words of [['--color'], ['-o'], ['--kubeconfig']]) {
 test('--help shows examples and exit codes', () => {
   expect(read(['--help'])).toBeUndefined();
   expect(commandHelp(statusLine)).toContain('wmco status win-2');
-  expect(commandHelp(statusLine)).toContain('Exit code: 0 every host is Ready or paused, 1 some are not');
+  expect(commandHelp(statusLine)).toContain('Exit code: 0 every host is Ready, paused or not configured');
 });

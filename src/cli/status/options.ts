@@ -42,7 +42,8 @@ export const statusLine: CommandLine<typeof flags> = {
   wmco status -o wide
   wmco status -w -o json | jq -r 'select(.problem) | .name + " " + .problem.code'
 
-Exit code: 0 every host is Ready or paused, 1 some are not or the cluster cannot be read, 2 usage error.`,
+Exit code: 0 every host is Ready, paused or not configured by this operator, 1 some are not or the cluster cannot be
+read, 2 usage error.`,
 };
 
 /** Undefined when help is requested. */

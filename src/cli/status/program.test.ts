@@ -172,10 +172,11 @@ test('a cluster without an operator is an error', async () => {
 test('every Windows Node has a row, also after its entry is removed', async () => {
   const marks = { annotations: { 'windowsmachineconfig.openshift.io/version': 'v1' } };
   const labels = { 'kubernetes.io/os': 'windows' };
-  await cluster.putNode('forgotten', { metadata: { name: 'forgotten', labels, ...marks } });
+  const status = { addresses: [{ type: 'InternalIP', address: '10.0.0.77' }] };
+  await cluster.putNode('forgotten', { metadata: { name: 'forgotten', labels, ...marks }, status });
   const { code, out } = await run([]);
   expect(code).toBe(1);
-  expect(out).toMatch(/^forgotten +10\.0\.0\.1 +forgotten +Unmanaged +NodeUnmanaged$/m);
+  expect(out).toMatch(/^forgotten +10\.0\.0\.77 +forgotten +Unmanaged +NodeUnmanaged$/m);
   expect((await run(['forgotten'])).out).toMatch(/-> To keep it, add its host to ConfigMap windows-instances/);
   await cluster.client.delete(nodes, 'forgotten');
 });

@@ -64,6 +64,7 @@ function textLines(
 
 async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
   const { signal, clock } = terminal;
+  const { form } = options;
   await using cluster = await watchCluster(deps, signal);
   let view = cluster.view();
   if (!view.hasOperator) throw await missingOperatorError(deps, signal);
@@ -72,7 +73,7 @@ async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: 
   const refresh = () => {
     view = cluster.view();
     hosts = selectHosts(hostViews(view), options.hosts);
-    display.show(hosts, noteLines(view));
+    display.show(hosts, form === 'json' ? view.notes.map(oneLine) : noteLines(view));
     return 'continue' as const;
   };
   try {
@@ -83,12 +84,15 @@ async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: 
   return hosts.every(isGood) ? 0 : 1;
 }
 
-function displayFor({ form, hosts }: StatusOptions, terminal: LiveTerminal): Display {
+function displayFor({ form, hosts, hasHeaders }: StatusOptions, terminal: LiveTerminal): Display {
   if (form === 'json') return jsonDisplay(terminal);
   const hasPages = hosts.length > 0 && form === 'text' && terminal.size() !== undefined;
   return hasPages
     ? screenDisplay(terminal, visible => pages(visible, terminal))
-    : displayOn(terminal, nowMs => new Date(nowMs).toISOString().slice(11, 19));
+    : displayOn(terminal, nowMs => new Date(nowMs).toISOString().slice(11, 19), {
+        isWide: form === 'wide',
+        hasHeaders,
+      });
 }
 
 function overview(

@@ -1,7 +1,8 @@
+import { findCondition } from '#base/condition.ts';
 import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -10,9 +11,16 @@ import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
-import { pausedStatus, readyStatus, type StatusChange, type StatusStamp } from '#node/lifecycle/instance-status.ts';
+import {
+  pausedStatus,
+  readyStatus,
+  type StatusChange,
+  type StatusStamp,
+  withConditions,
+} from '#node/lifecycle/instance-status.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
+import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
@@ -214,9 +222,33 @@ async function reportNode(
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes.list());
   work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
-  await patchStatus(instance, stamp => readyStatus(node, version, stamp), work, pass);
+  const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
+  const further = reach === undefined ? [] : [kubeletCondition(reach)];
+  await patchStatus(
+    instance,
+    stamp => before => withConditions(readyStatus(node, version, stamp)(before), further, stamp),
+    work,
+    pass,
+  );
   const ms = credentialsMs({ instance, nowMs: clock.now() });
+  if (reach?.ok === false) return after(Math.min(probeMs, ms ?? probeMs), 'the kubelet could not be reached');
   return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
+}
+
+/** No watch reports that a firewall was opened. */
+const probeMs = 5 * 60_000;
+
+function isKubeletUnreachable({ status }: WindowsInstance): boolean {
+  return findCondition(status?.conditions, instanceCondition.kubeletReachable)?.status === 'False';
+}
+
+function probe(
+  { status }: WindowsInstance,
+  node: NodeView,
+  { deps }: Work,
+  { log, signal }: Pass,
+): Promise<KubeletReach> {
+  return probeKubelet(node.name, status?.host?.addresses ?? [], { ...deps, log }, signal);
 }
 
 function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): NodeView | undefined {

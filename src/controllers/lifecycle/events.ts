@@ -48,7 +48,7 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
   const known = findCondition(instance.status?.conditions, instanceCondition.configured);
   if (known?.status === 'False' && known.reason === error.code) return [];
   const { spec } = instance;
-  const details = eventText.instanceSetupFailure(`${error.code}: ${error.message}. ${error.remedy}`);
+  const details = eventText.instanceSetupFailure(failureText(error, instance));
   // The text of Machine events is fixed; the details are on the instance.
   const isOfMachine = spec.source?.kind === 'Machine';
   const sourceText = isOfMachine ? machineFailure(spec.source?.name ?? '', error) : details;
@@ -61,6 +61,16 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
     ...on([referenceTo(windowsInstances, instance)], [details]),
     ...on(eventObjects(instance), keyChange),
   ];
+}
+
+/** Longer events would be cut, perhaps in the middle of a command that users paste. */
+const maxEventLength = 1000;
+
+function failureText({ code, message, remedy }: AppError, { metadata }: WindowsInstance): string {
+  const text = `${code}: ${message}. ${remedy}`;
+  if (text.length <= maxEventLength) return text;
+  const { name, namespace } = metadata;
+  return `${code}: ${message}. For the remedy run \`kubectl describe wi ${name} -n ${namespace}\`.`;
 }
 
 const machineGraceMs = 5 * 60_000;

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { findCondition } from '#base/condition.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client, Patch, WriteOptions } from '#kube/client.ts';
 import type { Resource } from '#kube/resource.ts';
@@ -221,4 +223,20 @@ test('a host whose kubelet cannot be reached joins, with a condition and a Warni
     expect.stringMatching(/^ConfigMap windows-instances: KubeletUnreachable: .*10\.0\.0\.5:10250.*New-NetFirewallRule/),
     expect.stringMatching(/^WindowsInstance win-5: KubeletUnreachable: .*10\.0\.0\.5:10250.*New-NetFirewallRule/),
   ]);
+});
+
+test('a kubelet that could not be reached is tried again when the retry annotation changes', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  let isOpen = false;
+  lab.start({ dialTcp: () => (isOpen ? Promise.resolve() : Promise.reject(new Error('ECONNREFUSED'))) });
+  await lab.add();
+  await isReady(lab);
+  isOpen = true;
+  const metadata = { annotations: { [instanceAnnotation.retry]: '1' } };
+  await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body: { metadata } }, { namespace });
+  const reachable = async () =>
+    findCondition((await lab.instance()).status?.conditions, instanceCondition.kubeletReachable);
+  await until(async () => (await reachable())?.status === 'True');
+  expect(await reachable()).toMatchObject({ reason: 'Reachable' });
 });

@@ -127,6 +127,8 @@ test('an upload has the time of its first byte', async () => {
   await clock.advance(2000);
   journal.report({ bytes: 5, totalBytes: 9 });
   expect(journal.progress).toEqual({ bytes: 5, totalBytes: 9, started: at(2) });
+  journal.report({ bytes: 0, totalBytes: 9 });
+  expect(journal.progress).toEqual({ bytes: 0, totalBytes: 9, started: at(4) });
 });
 
 test('attempts of steps never overlap', async () => {

@@ -101,6 +101,12 @@ export class Journal {
     this.#onChange('detail');
   }
 
+  /** The step begins to work only now: it had to wait for other hosts. */
+  restart(): void {
+    if (this.#times !== undefined) this.#times = { ...this.#times, sinceMs: this.#clock.now() };
+    this.#onChange('detail');
+  }
+
   /** The step takes much longer than usual. */
   slow(remedy: string): void {
     this.#remedy = shortened(remedy);
@@ -108,7 +114,9 @@ export class Journal {
   }
 
   report(progress: InstanceProgress): void {
-    this.#progress = { ...progress, started: this.#progress?.started ?? this.#now() };
+    // Fewer bytes than before are a new upload.
+    const isSame = this.#progress !== undefined && progress.bytes >= this.#progress.bytes;
+    this.#progress = { ...progress, started: (isSame ? this.#progress?.started : undefined) ?? this.#now() };
     this.#onChange('detail');
   }
 

@@ -126,6 +126,46 @@ test('gives a remedy after twice the usual time, and only while the step runs', 
   expect(journal.activity).toBeUndefined();
 });
 
+test('the time in a queue is not time of the step', async () => {
+  const { run, clock, journal } = bench();
+  const [turn, work] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const queued = step('a', {
+    usualMs: 300,
+    limitMs: 50_000,
+    run: async (_, { queued: inQueue }) => {
+      await inQueue(() => turn.promise);
+      await work.promise;
+    },
+  });
+  const ended = runSteps([queued], [], run);
+  await settle();
+  await clock.advance(10_000);
+  expect(journal.activity?.remedy).toBeUndefined();
+  turn.resolve();
+  await settle();
+  expect(journal.activity?.since).toBe(new Date(clock.now()).toISOString());
+  await clock.advance(599);
+  expect(journal.activity?.remedy).toBeUndefined();
+  await clock.advance(1);
+  expect(journal.activity?.remedy).toBe('Check it.');
+  work.resolve();
+  await ended;
+});
+
+test('a remedy that throws does not end the operator', async () => {
+  const { run, clock, logged } = bench();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const remedy = () => {
+    throw new TypeError('bug');
+  };
+  const ended = runSteps([step('a', { usualMs: 300, limitMs: 5000, run: () => promise, remedy })], [], run);
+  await settle();
+  await clock.advance(1000);
+  resolve();
+  await ended;
+  expect(logged.lines.map(({ message }) => message)).toContain('Remedy of a slow step failed');
+});
+
 test('an abort is not reported as a failure', async () => {
   const { run, stop, journal } = bench();
   const reason = new Error('leadership lost');

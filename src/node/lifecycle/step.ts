@@ -40,6 +40,8 @@ export interface StepTurn {
   /** Reports what the step waits for. */
   note: (text: string | undefined) => void;
   report: (progress: InstanceProgress) => void;
+  /** Waits for other hosts: that time does not count as time of the step. */
+  queued: <T>(wait: () => Promise<T>) => Promise<T>;
 }
 
 export interface StepRun {
@@ -70,8 +72,7 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
     metrics.observe(stepMetrics.seconds, { step: step.name, result }, (clock.monotonicMs() - startMs) / 1000);
   log.info('Running step', { step: step.name });
   journal.begin(step.name, step);
-  const ended = new AbortController();
-  void hintWhenSlow(step, journey, run, ended.signal);
+  const hint = new SlowHint(step, journey, run);
   try {
     const error = () => timeoutError(step, journey);
     await withDeadline({ clock, ms: step.limitMs, error, signal }, within =>
@@ -79,6 +80,7 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
         signal: within,
         note: text => journal.note(text),
         report: progress => journal.report(progress),
+        queued: wait => hint.pause(wait),
       }),
     );
   } catch (thrown) {
@@ -89,25 +91,54 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
     measure('failed');
     throw error;
   } finally {
-    ended.abort();
+    hint.stop();
   }
   journal.finish(step.name);
   measure('done');
 }
 
-/** The administrator need not wait for the limit to learn what to check. */
-async function hintWhenSlow<J>(
-  step: Step<J>,
-  journey: J,
-  { journal, clock }: StepRun,
-  ended: AbortSignal,
-): Promise<void> {
-  if (step.usualMs === undefined) return;
-  await clock.sleep(slowFactor * step.usualMs, ended).catch(() => undefined);
-  if (!ended.aborted) journal.slow(step.remedy(journey));
-}
-
 const slowFactor = 2;
+
+/** Gives the remedy of a step that takes much longer than usual: the administrator need not wait for the limit. */
+class SlowHint<J> {
+  readonly #step: Step<J>;
+  readonly #journey: J;
+  readonly #run: StepRun;
+  #timer = new AbortController();
+
+  constructor(step: Step<J>, journey: J, run: StepRun) {
+    this.#step = step;
+    this.#journey = journey;
+    this.#run = run;
+    void this.#start();
+  }
+
+  stop(): void {
+    this.#timer.abort();
+  }
+
+  async pause<T>(wait: () => Promise<T>): Promise<T> {
+    this.stop();
+    const result = await wait();
+    this.#run.journal.restart();
+    void this.#start();
+    return result;
+  }
+
+  async #start(): Promise<void> {
+    const { usualMs } = this.#step;
+    const { journal, clock, log } = this.#run;
+    if (usualMs === undefined) return;
+    this.#timer = new AbortController();
+    const { signal } = this.#timer;
+    try {
+      await clock.sleep(slowFactor * usualMs, signal);
+      journal.slow(this.#step.remedy(this.#journey));
+    } catch (error) {
+      if (!signal.aborted) log.warn('Remedy of a slow step failed', { step: this.#step.name, error });
+    }
+  }
+}
 
 function timeoutError<J>(step: Step<J>, journey: J): AppError {
   const { name, limitMs, timeout } = step;

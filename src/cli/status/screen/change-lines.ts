@@ -1,10 +1,11 @@
 import { oneLine, printable, type SafeText, safe } from '../../safe-text.ts';
 import { durationText } from '../view/amounts.ts';
 import { detailOf } from './host-table.ts';
-import { type HostView, configureMs } from '../view/host-view.ts';
+import { configureMs, type HostView, rowKey } from '../view/host-view.ts';
 import { cutTo, padTo, widthOf } from './text-width.ts';
 
 interface PrintedLine {
+  name: string;
   text: string;
   /** The step, or the phase where there is none. */
   at: string;
@@ -44,22 +45,22 @@ export class ChangeLines {
   }
 
   #changesOf(host: HostView, nowMs: number): string[] {
-    const printed = this.#printed.get(host.name);
+    const printed = this.#printed.get(rowKey(host));
     const { tone } = host;
     const [at, text] = [host.step ?? host.phase, tone === 'busy' ? stepText(host) : stateText(host, nowMs)];
     if (printed?.text === text || isRepeated(printed, host)) return [];
     const pauseMs = printed?.at === at ? sameStepMs : nextStepMs;
     if (tone === 'busy' && printed !== undefined && nowMs - printed.atMs < pauseMs) return [];
     const problem = tone === 'bad' || tone === 'slow' ? host.problem : undefined;
-    this.#printed.set(host.name, { text, at, atMs: nowMs, code: problem?.code });
+    this.#printed.set(rowKey(host), { name: host.name, text, at, atMs: nowMs, code: problem?.code });
     return [text, ...(problem === undefined ? [] : problemTexts(problem))];
   }
 
   #gone(hosts: readonly HostView[], nowMs: number): SafeText[] {
-    const present = new Set(hosts.map(({ name }) => name));
-    const gone = [...this.#printed.keys()].filter(name => !present.has(name));
-    for (const name of gone) this.#printed.delete(name);
-    return gone.map(name => safe`${printable(this.#stamp(nowMs))}  ${oneLine(name)}  is gone`);
+    const present = new Set(hosts.map(rowKey));
+    const gone = [...this.#printed].filter(([key]) => !present.has(key));
+    for (const [key] of gone) this.#printed.delete(key);
+    return gone.map(([, { name }]) => safe`${printable(this.#stamp(nowMs))}  ${oneLine(name)}  is gone`);
   }
 }
 

@@ -54,6 +54,22 @@ test('ends with the lines that it is given, on a terminal in place of the last f
   expect(screen.text()).toMatch(/\r\u001b\[4A\u001b\[J\u001b\[\?25h1\n2\n3\n4\n5\n6\n7\n$/);
 });
 
+test('hosts with the same name are told apart', () => {
+  const [plain, json] = [recordedTerminal(), recordedTerminal()];
+  const rows = [hostIn('failed', 'a'), hostIn('ready', 'a', { source: { kind: 'Node', name: 'a' } })];
+  const [lines, data] = [displayOn(plain, stamp), jsonDisplay(json)];
+  for (const display of [lines, data]) for (let round = 0; round < 3; round += 1) display.show(rows);
+  expect(json.text().trimEnd().split('\n')).toHaveLength(2);
+  expect(plain.text().match(/^12:00:00/gm)).toHaveLength(2);
+});
+
+test('JSON lines contain a note when it appears', () => {
+  const terminal = recordedTerminal();
+  const display = jsonDisplay(terminal);
+  for (const notes of [[], ['lost'], ['lost'], []]) display.show([], safeLines(...notes));
+  expect(JSON.parse(terminal.text())).toMatchObject({ note: 'lost' });
+});
+
 test('prints JSON lines for changed hosts only', () => {
   const terminal = recordedTerminal();
   const display = jsonDisplay(terminal);

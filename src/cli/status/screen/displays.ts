@@ -1,6 +1,5 @@
 import { joinText, type SafeText, safe } from '../../safe-text.ts';
 import type { LiveTerminal } from '../../terminal.ts';
-import { hostData } from '../view/host-data.ts';
 import type { HostView } from '../view/host-view.ts';
 import { ChangeLines } from './change-lines.ts';
 import { frame } from './frame.ts';
@@ -16,10 +15,15 @@ export interface Display {
 }
 
 /** Redraws a table on a terminal; elsewhere prints a line for each change. */
-export function displayOn(terminal: LiveTerminal, stamp: (nowMs: number) => string): Display {
+export function displayOn(
+  terminal: LiveTerminal,
+  stamp: (nowMs: number) => string,
+  table: Pick<Layout, 'isWide' | 'hasHeaders'> = {},
+): Display {
+  const layout = () => ({ ...layoutFor(terminal), ...table, rows: rowsOf(terminal), command: terminal.command() });
   return terminal.size() === undefined
     ? lineDisplay(terminal, stamp)
-    : screenDisplay(terminal, (hosts, more) => frame(hosts, more, { ...layoutFor(terminal), rows: rowsOf(terminal) }));
+    : screenDisplay(terminal, (hosts, more) => frame(hosts, more, layout()));
 }
 
 function lineDisplay(terminal: LiveTerminal, stamp: (nowMs: number) => string): Display {
@@ -37,11 +41,18 @@ function lineDisplay(terminal: LiveTerminal, stamp: (nowMs: number) => string): 
   };
 }
 
-/** One JSON document on each line: a host whenever it has changed. */
+/** One JSON document on each line: a host or a note whenever it has changed. */
 export function jsonDisplay({ out, clock }: LiveTerminal): Display {
   const lines = new JsonLines();
   return {
-    show: hosts => lines.next(hosts.map(hostData), clock.now()).forEach(line => out(safe`${line}\n`, 'data')),
+    show: (hosts, more = []) =>
+      lines
+        .next(
+          hosts,
+          more.filter(line => line !== ''),
+          clock.now(),
+        )
+        .forEach(line => out(safe`${line}\n`, 'data')),
     close: () => undefined,
   };
 }

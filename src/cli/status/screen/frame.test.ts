@@ -5,7 +5,7 @@ import { frame } from './frame.ts';
 
 const many = (count: number, state: StateName = 'ready', prefix = 'win') =>
   Array.from({ length: count }, (_, index) => hostIn(state, `${prefix}-${String(index + 1).padStart(3, '0')}`));
-const size = (columns: number, rows: number) => ({ nowMs: noonMs, columns, rows });
+const size = (columns: number, rows: number) => ({ nowMs: noonMs, columns, rows, command: 'wmco' });
 
 test('a frame has the table, the counts, the problems and further lines', () => {
   const lines = frame([hostIn('ready', 'a'), hostIn('failed', 'b')], safeLines('rest'), size(80, 40));

@@ -1,4 +1,4 @@
-import { type SafeText, safe } from '../../safe-text.ts';
+import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import type { HostView } from '../view/host-view.ts';
 import { countsLine, hostTable, type Layout } from './host-table.ts';
 import { problemBlocks } from './problems.ts';
@@ -13,7 +13,7 @@ const minHosts = 3;
 export function frame(
   hosts: readonly HostView[],
   more: readonly SafeText[],
-  layout: Layout & { rows: number },
+  layout: Layout & { rows: number /** Runs this program. */; command: string },
 ): SafeText[] {
   const blocks = problemBlocks(mostUrgent(hosts, hosts.length), { ...layout, wrapsCommands: true });
   const below = more.length === 0 ? [] : [empty, ...more];
@@ -27,13 +27,13 @@ export function frame(
   const left = hosts.length - visible.length;
   const table = [...hostTable(visible, layout), ...(left > 0 ? [safe`… and ${left} more`] : [])];
   const used = visible.length + (left > 0 ? 1 : 0);
-  return [...table, countsLine(hosts, layout.paint), ...problemsIn(room - used, blocks), ...below];
+  return [...table, countsLine(hosts, layout.paint), ...problemsIn(room - used, blocks, layout.command), ...below];
 }
 
 const empty = safe``;
 
 /** As many problems as fit, after an empty line. */
-function problemsIn(room: number, blocks: readonly SafeText[][]): SafeText[] {
+function problemsIn(room: number, blocks: readonly SafeText[][], command: string): SafeText[] {
   const all = blocks.flat();
   if (all.length === 0 || room < 2) return [];
   if (all.length + 1 <= room) return [empty, ...all];
@@ -46,7 +46,7 @@ function problemsIn(room: number, blocks: readonly SafeText[][]): SafeText[] {
     count += 1;
   }
   if (count === 0) return [empty, ...all.slice(0, room - 1)];
-  return [empty, ...shown, safe`… ${blocks.length - count} more: \`wmco status\` prints them`];
+  return [empty, ...shown, safe`… ${blocks.length - count} more: \`${oneLine(command)} status\` prints them`];
 }
 
 const urgency: Readonly<Record<HostView['tone'], number>> = { bad: 0, slow: 1, busy: 2, idle: 3, good: 4 };

@@ -1,22 +1,37 @@
 import { timestamp } from '#base/clock.ts';
 import { oneLineJson, type SafeText } from '../../safe-text.ts';
+import { hostData } from '../view/host-data.ts';
+import { type HostView, rowKey } from '../view/host-view.ts';
 
-/** Hosts as JSON lines, each only when it has changed. */
+/** Hosts and notes as JSON lines, each only when it has changed. */
 export class JsonLines {
-  readonly #printed = new Map<string, string>();
+  readonly #printed = new Map<string, { name: string; text: string }>();
+  #notes: readonly string[] = [];
 
   /** The lines since the last call; a host that is gone has one last line. */
-  next(hosts: readonly Record<string, unknown>[], nowMs: number): SafeText[] {
+  next(hosts: readonly HostView[], notes: readonly string[], nowMs: number): SafeText[] {
     const time = timestamp(nowMs);
-    const names = new Set(hosts.map(({ name }) => String(name)));
-    const gone = [...this.#printed.keys()].filter(name => !names.has(name));
-    for (const name of gone) this.#printed.delete(name);
-    const changed = hosts.filter(host => {
-      const text = JSON.stringify(host);
-      const isSame = this.#printed.get(String(host['name'])) === text;
-      this.#printed.set(String(host['name']), text);
-      return !isSame;
+    const news = notes.filter(note => !this.#notes.includes(note)).map(note => ({ note }));
+    this.#notes = notes;
+    return [...this.#changed(hosts), ...this.#gone(hosts), ...news].map(data => oneLineJson({ time, ...data }));
+  }
+
+  #changed(hosts: readonly HostView[]): object[] {
+    return hosts.flatMap(host => {
+      const data = hostData(host);
+      const [key, text] = [rowKey(host), JSON.stringify(data)];
+      if (this.#printed.get(key)?.text === text) return [];
+      this.#printed.set(key, { name: host.name, text });
+      return [data];
     });
-    return [...changed, ...gone.map(name => ({ name, phase: 'Gone' }))].map(host => oneLineJson({ time, ...host }));
+  }
+
+  #gone(hosts: readonly HostView[]): object[] {
+    const present = new Set(hosts.map(rowKey));
+    const gone = [...this.#printed].filter(([key]) => !present.has(key));
+    return gone.map(([key, { name }]) => {
+      this.#printed.delete(key);
+      return { name, phase: 'Gone' };
+    });
   }
 }

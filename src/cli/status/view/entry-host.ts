@@ -3,6 +3,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EntryResult, parseEntries } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import { type ClusterView, duplicatePhase, emptyHost, type HostView } from './host-view.ts';
+import { hasInstance } from './lookups.ts';
 
 /** Entries of windows-instances without an instance: invalid, or not yet seen by the operator. */
 export function hostsOfEntries({ entries, instances }: Pick<ClusterView, 'entries' | 'instances'>): HostView[] {
@@ -11,10 +12,9 @@ export function hostsOfEntries({ entries, instances }: Pick<ClusterView, 'entrie
 
 function hostOfEntry(entry: EntryResult, instances: readonly WindowsInstance[]): HostView[] {
   const { address } = entry;
-  const hasInstance = instances.some(({ spec }) => isOfEntry(spec.source, address));
   const isDuplicate = !entry.ok && entry.error.code === 'INSTANCE_DUPLICATE';
   // The conditions of an instance report problems of its entry, except a second entry of the same host.
-  if (hasInstance && !isDuplicate) return [];
+  if (hasInstance(instances, 'ConfigMap', address) && !isDuplicate) return [];
   // As written: in lower case it would be the name of the other entry.
   const name = isDuplicate ? address : normalHostName(address);
   const base = { ...emptyHost, name, address, source: { kind: 'ConfigMap', name: address } as const };
@@ -26,8 +26,4 @@ function hostOfEntry(entry: EntryResult, instances: readonly WindowsInstance[]):
   return [
     { ...base, phase: isDuplicate ? duplicatePhase : 'Rejected', tone: 'bad', problem: { code, message, remedy } },
   ];
-}
-
-function isOfEntry(source: WindowsInstance['spec']['source'], address: string): boolean {
-  return source?.kind === 'ConfigMap' && normalHostName(source.name ?? '') === normalHostName(address);
 }

@@ -87,6 +87,11 @@ export function isGood({ tone }: HostView): boolean {
   return tone === 'good' || tone === 'idle';
 }
 
+/** Unique among the rows; names are not: an instance and a Node can have the same. */
+export function rowKey({ source }: HostView): string {
+  return `${source.kind}/${source.name}`;
+}
+
 /** A second entry or instance of a host that has a row already. */
 export function isDuplicate({ phase }: HostView): boolean {
   return phase === duplicatePhase;
@@ -105,7 +110,7 @@ export function stepMs({ activity }: HostView, nowMs: number): number | undefine
   return Number.isNaN(sinceMs) ? undefined : Math.max(0, nowMs - sinceMs);
 }
 
-/** A host about which nothing is known yet. */
+/** A host without any facts. */
 export const emptyHost = {
   aliases: [],
   step: undefined,

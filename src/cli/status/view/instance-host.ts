@@ -5,6 +5,7 @@ import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows
 import { type Condition, findCondition } from '#base/condition.ts';
 import { type ClusterView, duplicatePhase, type HostProblem, type HostView } from './host-view.ts';
 import { notReady, problemOf, slowStep } from './instance-problem.ts';
+import { nodeNamed } from './lookups.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
 
 type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread'>;
@@ -12,7 +13,7 @@ type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread'>;
 export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts): HostView {
   const { status = {} } = instance;
   const { timeline = [], conditions = [] } = status;
-  const node = facts.nodes.find(each => each.name === boundNode(instance));
+  const node = nodeNamed(facts.nodes, boundNode(instance));
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
   const isNodeGone = node === undefined && isNodeMissed(instance, facts);
   const problem = isNodeGone ? undefined : problemOf(instance, failing);

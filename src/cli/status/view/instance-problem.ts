@@ -7,9 +7,10 @@ import {
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
+import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import type { HostProblem } from './host-view.ts';
 
-export const [notReady, slowStep] = ['NodeNotReady', 'SlowStep'] as const;
+export const { nodeNotReady: notReady, slowStep } = conditionReason;
 /** Reasons in other forms are not failures. */
 const errorCode = /^[A-Z][A-Z0-9_]+$/;
 

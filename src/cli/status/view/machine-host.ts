@@ -1,6 +1,7 @@
 import { machineLabel, namespaceName } from '#contract/names.ts';
 import type { Machine } from '#kube/resources-openshift.ts';
 import { type ClusterView, emptyHost, type HostProblem, type HostView } from './host-view.ts';
+import { hasInstance, nodeNamed } from './lookups.ts';
 
 /** Machines without an instance, usually because they are still being created. */
 export function hostsOfMachines(view: ClusterView): HostView[] {
@@ -9,10 +10,10 @@ export function hostsOfMachines(view: ClusterView): HostView[] {
 
 function hostOfMachine(machine: Machine, view: ClusterView): HostView[] {
   const { name = '', labels = {} } = machine.metadata;
-  const hasInstance = view.instances.some(({ spec: { source } }) => source?.kind === 'Machine' && source.name === name);
-  if (hasInstance || labels[machineLabel.ignore] === 'true') return [];
+  if (hasInstance(view.instances, 'Machine', name) || labels[machineLabel.ignore] === 'true') return [];
   const { addresses = [], nodeRef } = machine.status ?? {};
-  const node = view.nodes.find(each => each.name === nodeRef?.name);
+  const nodeRefName = nodeRef?.name;
+  const node = nodeNamed(view.nodes, nodeRefName);
   return [
     {
       ...emptyHost,
@@ -20,8 +21,8 @@ function hostOfMachine(machine: Machine, view: ClusterView): HostView[] {
       address: addresses.find(({ type }) => type === 'InternalIP')?.address ?? '',
       source: { kind: 'Machine', name },
       node,
-      nodeName: node?.name ?? (view.unread.includes('nodes') ? nodeRef?.name : undefined),
-      aliases: nodeRef?.name === undefined ? [] : [nodeRef.name],
+      nodeName: view.unread.includes('nodes') ? nodeRefName : node?.name,
+      aliases: nodeRefName === undefined ? [] : [nodeRefName],
       ...stateOf(machine, view),
     },
   ];
@@ -58,7 +59,7 @@ function unmanagedMachine({ metadata, status }: Machine, view: ClusterView): Hos
     const message = `Machine ${name} is Running and has no WindowsInstance; whether its Node exists is not known`;
     return problem(message, 'Request permission to list Nodes and run the command again.');
   }
-  if (nodeName === undefined || view.nodes.some(node => node.name === nodeName)) {
+  if (nodeName === undefined || nodeNamed(view.nodes, nodeName) !== undefined) {
     const message = `Machine ${name} is Running, but the operator has not created its WindowsInstance`;
     return problem(
       message,

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { nodeAnnotation } from '#contract/names.ts';
-import { instanceOf, nodeOf, statuses, viewOf } from '../../../../test/kit/status-views.ts';
+import { machineLabel, nodeAnnotation } from '#contract/names.ts';
+import { instanceOf, machineOf, nodeOf, statuses, viewOf } from '../../../../test/kit/status-views.ts';
 import { hostViews } from './cluster-hosts.ts';
+import type { ClusterView } from './host-view.ts';
 
 const address = [{ type: 'InternalIP', address: '10.0.0.9' }];
 
@@ -21,9 +22,10 @@ test('a Node without an instance has a row with a remedy when the operator confi
   );
 });
 
-test('does not advise to delete a Node when entries or Machines could not be read', () => {
-  for (const unread of [['entries'], ['machines']] as const) {
-    const [host] = hostViews(viewOf({ nodes: [nodeOf('win-1')], unread }));
+test('does not advise to delete a Node when something was not read or no operator runs', () => {
+  for (const over of [{ unread: ['entries'] }, { unread: ['machines'] }, { isOperatorRunning: false }] as const) {
+    const [host] = hostViews(viewOf({ nodes: [nodeOf('win-1')], ...over }));
+    expect(host?.problem?.remedy).toMatch(/^To keep it/);
     expect(host?.problem?.remedy).not.toMatch(/delete/);
   }
 });
@@ -47,4 +49,37 @@ test('every Windows Node has exactly one row', () => {
   const rows = hostViews(viewOf({ instances, nodes })).map(({ nodeName }) => nodeName);
   expect(rows).toHaveLength(3);
   expect(new Set(rows)).toEqual(new Set(['win-1', 'win-2', 'win-3']));
+});
+
+const address9 = [{ type: 'InternalIP', address: '10.0.0.9' }];
+const related: [what: string, view: Partial<ClusterView>, note: RegExp][] = [
+  ['an instance that is not recorded yet', { instances: [instanceOf('10.0.0.9')] }, /of host 10\.0\.0\.9$/],
+  ['an entry without an instance', { entries: { '10.0.0.9': 'username=x' } }, /of host 10\.0\.0\.9$/],
+  ['an entry with its name', { entries: { 'WIN-1': 'username=x' } }, /of host win-1$/],
+  [
+    'a Machine that is ignored',
+    {
+      machines: [
+        {
+          ...machineOf('m1', 'Running', { labels: { [machineLabel.ignore]: 'true' } }),
+          status: { addresses: address9 },
+        },
+      ],
+    },
+    /of Machine m1, which the operator ignores$/,
+  ],
+];
+for (const [what, view, note] of related) {
+  test(`a Node that may be that of ${what} is no problem`, () => {
+    const hosts = hostViews(viewOf({ nodes: [nodeOf('win-1', { addresses: address9 })], ...view }));
+    const host = hosts.find(({ source }) => source.kind === 'Node');
+    expect(host).toMatchObject({ tone: 'idle', problem: undefined, note: expect.stringMatching(note) as string });
+  });
+}
+
+test('does not advise to delete a Node while a host without a Node may be its host', () => {
+  const view = viewOf({ nodes: [nodeOf('win-1')], entries: { 'other.example.com': 'username=x' } });
+  const host = hostViews(view).find(({ source }) => source.kind === 'Node');
+  expect(host).toMatchObject({ tone: 'bad', problem: { code: 'NodeUnmanaged' } });
+  expect(host?.problem?.remedy).not.toMatch(/delete/);
 });

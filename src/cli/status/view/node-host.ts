@@ -1,47 +1,82 @@
-import { configMapName, nodeAnnotation } from '#contract/names.ts';
-import { type NodeView, usableAddress } from '#contract/node.ts';
+import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
+import { configMapName, machineLabel, operatorAnnotations } from '#contract/names.ts';
+import { type NodeView, usableAddress } from '#contract/node.ts';
 import { type ClusterView, emptyHost, type HostProblem, type HostView } from './host-view.ts';
 
-/** Windows Nodes that no instance, entry or Machine describes. */
+/** Windows Nodes that are not the recorded Node of an instance or Machine. */
 export function hostsOfNodes(view: ClusterView, described: readonly HostView[]): HostView[] {
-  const known = new Set(described.flatMap(({ node }) => (node === undefined ? [] : [node.name])));
-  return view.nodes.filter(({ name }) => !known.has(name)).map(node => hostOfNode(node, view));
+  const bound = new Set(described.flatMap(({ node }) => (node === undefined ? [] : [node.name])));
+  const related = relations(view, described);
+  return view.nodes
+    .filter(({ name }) => !bound.has(name))
+    .map(node => {
+      const relation = [node.name, ...node.addresses.map(({ address }) => address)]
+        .map(name => related.get(normalHostName(name)))
+        .find(found => found !== undefined);
+      return { ...rowOf(node), ...stateOf(node, relation, view, described) };
+    });
 }
 
-function hostOfNode(node: NodeView, view: ClusterView): HostView {
+/** Names and addresses that belong to a known host, and how to name that host. They are no evidence, only a reason not to advise removal. */
+function relations({ machines }: ClusterView, described: readonly HostView[]): ReadonlyMap<string, string> {
+  const ofHosts = described.flatMap(({ name, address, aliases }) =>
+    [name, address, ...aliases].map((each): [string, string] => [normalHostName(each), `host ${name}`]),
+  );
+  const ofIgnored = machines
+    .filter(({ metadata }) => metadata.labels?.[machineLabel.ignore] === 'true')
+    .flatMap(({ metadata, status }) =>
+      [status?.nodeRef?.name ?? '', ...(status?.addresses ?? []).map(({ address }) => address)].map(
+        (each): [string, string] => [normalHostName(each), `Machine ${metadata.name}, which the operator ignores`],
+      ),
+    );
+  return new Map([...ofIgnored, ...ofHosts].filter(([name]) => name !== ''));
+}
+
+function rowOf(node: NodeView): Omit<HostView, 'phase' | 'tone'> {
   const address = attempt(() => usableAddress(node.addresses));
   const { name } = node;
-  const wasConfigured = operatorAnnotations.some(annotation => Object.hasOwn(node.annotations, annotation));
   return {
     ...emptyHost,
     name,
     address: address.ok ? address.value : '',
     source: { kind: 'Node', name },
-    phase: 'Unmanaged',
-    tone: wasConfigured ? 'bad' : 'idle',
     node,
     nodeName: name,
     aliases: node.addresses.map(({ address: each }) => each),
-    ...(wasConfigured
-      ? { problem: abandonedNode(name, view) }
-      : { note: `${readyText(node)}; this operator did not configure it` }),
   };
 }
 
-const operatorAnnotations = [nodeAnnotation.version, nodeAnnotation.desiredVersion, nodeAnnotation.pubKeyHash];
-
-function readyText({ ready }: NodeView): string {
-  return ready ? 'Ready' : 'not Ready';
+function stateOf(
+  node: NodeView,
+  relation: string | undefined,
+  view: ClusterView,
+  described: readonly HostView[],
+): Pick<HostView, 'phase' | 'tone' | 'note' | 'problem'> {
+  const phase = 'Unmanaged';
+  const ready = node.ready ? 'Ready' : 'not Ready';
+  if (relation !== undefined) {
+    return { phase, tone: 'idle', note: `${ready}; has a name or an address of ${relation}`, problem: undefined };
+  }
+  if (!operatorAnnotations.some(annotation => Object.hasOwn(node.annotations, annotation))) {
+    return { phase, tone: 'idle', note: `${ready}; this operator did not configure it`, problem: undefined };
+  }
+  return { phase, tone: 'bad', note: undefined, problem: abandonedNode(node.name, view, described) };
 }
 
-/** Advises to delete a Node only if everything that could describe its host was read. */
-function abandonedNode(name: string, { unread, namespace }: ClusterView): HostProblem {
+/** Advises to delete a Node only if everything that could describe its host was read, and every known host has another Node. */
+function abandonedNode(name: string, view: ClusterView, described: readonly HostView[]): HostProblem {
+  const { unread, namespace, isOperatorRunning } = view;
   const message = `Node ${name} was configured by this operator, but no entry, Machine or WindowsInstance describes its host`;
   const restore = `To keep it, add its host to ConfigMap ${configMapName.instances} in namespace ${namespace} again`;
-  const isComplete = !unread.includes('entries') && !unread.includes('machines');
+  const isComplete = isOperatorRunning && !unread.includes('entries') && !unread.includes('machines');
+  const mayBeOther = described.some(({ node }) => node === undefined);
   const remove =
     `to remove it, run \`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data\` and ` +
     `\`kubectl delete node ${name}\``;
-  return { code: 'NodeUnmanaged', message, remedy: isComplete ? `${restore}; ${remove}.` : `${restore}.` };
+  return {
+    code: 'NodeUnmanaged',
+    message,
+    remedy: isComplete && !mayBeOther ? `${restore}; ${remove}.` : `${restore}.`,
+  };
 }

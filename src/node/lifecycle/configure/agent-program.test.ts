@@ -178,6 +178,8 @@ test('the progress of the upload ends with all its bytes', async () => {
     signal: lab.stop.signal,
     note: () => undefined,
     report: ({ bytes }) => void reports.push(bytes),
+    queued: wait => wait(),
   });
+  expect(reports[0]).toBe(0);
   expect(reports.at(-1)).toBe(lab.journey.prepared.agent.bytes);
 });

@@ -117,9 +117,10 @@ async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> 
   const { agent } = journey.prepared;
   const { host, deps, address } = journey;
   const { signal, report } = turn;
-  turn.note('waiting for uploads of other hosts');
-  using _slot = await deps.slots.uploads.take(signal);
+  turn.note(`waiting for uploads of ${deps.slots.uploads.taken} other hosts`);
+  using _slot = await turn.queued(() => deps.slots.uploads.take(signal));
   turn.note(undefined);
+  report({ bytes: 0, totalBytes: agent.bytes });
   const onProgress = (bytes: number) => report({ bytes, totalBytes: agent.bytes });
   const content = { bytes: agent.bytes, chunks: () => agent.content() };
   await host.upload(programOf(journey), content, { signal, onProgress }).catch((error: unknown) => {

@@ -2,6 +2,8 @@ import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Fields } from '#base/fields.ts';
 import type { InstallOptions } from '#contract/agent-command.ts';
+import { serviceWaiting } from '#contract/agent-report.ts';
+import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { hasCloudNodeManager } from '../../desired/services.ts';
@@ -150,15 +152,21 @@ async function untilAgent(
     const { nodeUID = node.uid } = journey.record.known;
     if (nodeUID !== node.uid) throw registeredAgain(node.name);
     if (isEnough(node) || isUpToDate(node, journey.prepared.inputs.version)) return true;
-    note(nodes.lastEvent(node.name) ?? readinessNote(node));
+    note([lastEvent(node, nodes.lastEvent(node.name)), readinessNote(node)].filter(text => text !== '').join('; '));
     return undefined;
   };
   await untilNodes(nodes, look, signal);
 }
 
+/** An event about the pod subnet is over when the Node has one. */
+function lastEvent({ annotations }: NodeView, event: string | undefined): string {
+  const hasSubnet = Object.hasOwn(annotations, nodeAnnotation.hybridOverlaySubnet);
+  const isOver = hasSubnet && event?.startsWith(`${serviceWaiting}: `) === true;
+  return event === undefined || isOver ? 'the agent configures the host' : event;
+}
+
 function readinessNote({ name, ready, readyMessage = '' }: NodeView): string {
-  if (ready || readyMessage === '') return 'the agent configures the host';
-  return `the agent configures the host; Node ${name} is not ready: ${readyMessage}`;
+  return ready || readyMessage === '' ? '' : `Node ${name} is not ready: ${readyMessage}`;
 }
 
 /** The new Node lacks labels and annotations, so the journey has to start over. */

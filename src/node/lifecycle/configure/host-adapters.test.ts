@@ -53,25 +53,31 @@ const refused: [about: string, adapters: InventoryAdapter[], message: string, di
     'two network cards',
     [main, second],
     '2 network adapters are connected and have an IPv4 address: "Ethernet" (10.0.0.5), "Ethernet 2" (192.168.7.5)',
-    'Disable-NetAdapter -Name "Ethernet 2"',
+    "Disable-NetAdapter -Name 'Ethernet 2'",
   ],
   [
     'two default routes, of which one is dialed',
     [adapter('Ethernet 2', ['192.168.7.5/24'], route), main],
     '"Ethernet 2" (192.168.7.5), "Ethernet" (10.0.0.5)',
-    'Disable-NetAdapter -Name "Ethernet 2"',
+    "Disable-NetAdapter -Name 'Ethernet 2'",
   ],
   [
     'a virtual switch and a second network card',
     [adapter('Ethernet', []), adapter('vEthernet (Ethernet)', ['10.0.0.5/24'], route), second],
     '"vEthernet (Ethernet)" (10.0.0.5), "Ethernet 2" (192.168.7.5)',
-    'Disable-NetAdapter -Name "Ethernet 2"',
+    "Disable-NetAdapter -Name 'Ethernet 2'",
   ],
   [
     'a name that PowerShell would read otherwise',
     [main, adapter('a"; $(x)\'', ['192.168.7.5/24'])],
     '(192.168.7.5)',
     `Disable-NetAdapter -Name 'a"; $(x)'''`,
+  ],
+  [
+    'a name with a typographic quote, which ends a text in PowerShell',
+    [main, adapter('x\u2019; calc; \u2018', ['192.168.7.5/24'])],
+    '(192.168.7.5)',
+    "Disable-NetAdapter -Name 'x\u2019\u2019; calc; \u2018\u2018'",
   ],
 ];
 for (const [about, adapters, message, disable] of refused) {

@@ -1,5 +1,7 @@
 import { AppError, shown } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
+import { quotedForPowerShell } from '#base/powershell.ts';
+import { shortLine } from '#base/printable.ts';
 import type { Inventory, InventoryAdapter } from '#contract/inventory.ts';
 import { hnsNetwork } from '#contract/names.ts';
 
@@ -24,7 +26,7 @@ export function adaptersProblem(
     'HOST_ADAPTERS_SEVERAL',
     `${address}: ${connected.length} network adapters are connected and have an IPv4 address: ${list}; one is supported`,
     {
-      remedy: `Disable the adapters that the cluster does not use: run \`Disable-NetAdapter -Name ${quoted(unused(connected, dialed).name)}\` in PowerShell on the host.`,
+      remedy: `Disable the adapters that the cluster does not use: run \`Disable-NetAdapter -Name ${quotedForPowerShell(shortLine(unused(connected, dialed).name, 256))}\` in PowerShell on the host.`,
     },
   );
 }
@@ -52,9 +54,4 @@ function unused(connected: readonly InventoryAdapter[], dialed: string | undefin
   const [first] = [...others.filter(({ hasDefaultRoute }) => !hasDefaultRoute), ...others, ...connected];
   if (first === undefined) throw new Error('no adapter is connected');
   return first;
-}
-
-/** As PowerShell reads it; the name is the host's. */
-function quoted(name: string): string {
-  return /^[\w ().#-]+$/.test(name) ? `"${name}"` : `'${name.replaceAll("'", "''").slice(0, 256)}'`;
 }

@@ -16,7 +16,7 @@ const shortMs = 60_000;
 export const claimName: Step<ConfigureJourney> = {
   name: 'node name',
   description: 'checks that no other Node has the name of the host, before anything is installed',
-  usualMs: 10_000,
+  usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   async run(journey) {
@@ -37,7 +37,7 @@ export const claimName: Step<ConfigureJourney> = {
 export const recordHost: Step<ConfigureJourney> = {
   name: 'record host',
   description: 'records node name, addresses and token ids, which decide about certificate requests of the host',
-  usualMs: 10_000,
+  usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   async run(journey) {

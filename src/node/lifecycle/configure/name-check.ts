@@ -2,7 +2,7 @@ import { isNodeName, normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { runOnHost } from '#base/powershell.ts';
 import { isIp } from '#base/ipv4.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { nodeAnnotation, operatorAnnotations } from '#contract/names.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { type Reserved, reservedProblem } from '#contract/reserved.ts';
 
@@ -151,8 +151,6 @@ function foreignNode(node: NodeView, hostKey: string, dialed: string | undefined
   const hasAddress = node.addresses.some(each => each.address === dialed);
   return hasAddress ? undefined : 'has no SSH host key and does not report the address of the host';
 }
-
-const operatorAnnotations = [nodeAnnotation.pubKeyHash, nodeAnnotation.desiredVersion, nodeAnnotation.version];
 
 const rules: readonly Rule[] = [
   isKnown,

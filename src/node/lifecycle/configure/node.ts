@@ -30,7 +30,7 @@ export const findNode: Step<ConfigureJourney> = {
 export const cordonAndLabelNode: Step<ConfigureJourney> = {
   name: 'mark node',
   description: 'cordons the Node and sets labels, annotations and taints',
-  usualMs: 5_000,
+  usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   async run(journey, { signal }) {
@@ -47,7 +47,7 @@ export const cordonAndLabelNode: Step<ConfigureJourney> = {
 export const desireVersion: Step<ConfigureJourney> = {
   name: 'desired version',
   description: 'annotates the Node with the version that the agent has to apply, before the agent starts',
-  usualMs: 5_000,
+  usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   isDone: ({ node, prepared }) => node?.annotations[nodeAnnotation.desiredVersion] === prepared.inputs.version,
@@ -60,7 +60,7 @@ export const desireVersion: Step<ConfigureJourney> = {
 export const releaseNode: Step<ConfigureJourney> = {
   name: 'uncordon',
   description: 'uncordons the Node, unless an administrator cordoned it',
-  usualMs: 5_000,
+  usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   async run({ joinedNode, deps, instance }, { signal }) {

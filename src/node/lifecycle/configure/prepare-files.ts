@@ -3,13 +3,13 @@ import type { NodeFiles } from '../../desired/files.ts';
 import type { BundleFile } from '../../bundle.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
-import { checkCluster } from './remedies.ts';
+import { checkCluster, checkPayload } from './remedies.ts';
 
 export const prepareFiles: Step<ConfigureJourney> = {
   name: 'prepare files',
   description: 'prepares the files of the host with new tokens, and the agent program',
   // Copying the agent program may wait for programs that are being packed.
-  usualMs: 10_000,
+  usualMs: 15_000,
   limitMs: 15 * 60_000,
   remedy: checkCluster,
   async run(journey, { signal }) {
@@ -27,7 +27,7 @@ export const packPrograms: Step<ConfigureJourney> = {
   description: 'waits until all programs are checked and packed, which is done once for all hosts',
   usualMs: 60_000,
   limitMs: 15 * 60_000,
-  remedy: checkCluster,
+  remedy: checkPayload,
   async run(journey) {
     journey.programs = await journey.deps.payload.files(journey.prepared.inputs.platform);
   },

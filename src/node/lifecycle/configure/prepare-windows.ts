@@ -10,7 +10,10 @@ const [renameMs, featureMs] = [120_000, 30 * 60_000];
 
 export const rebootTimeout: StepTimeout<ConfigureJourney> = {
   code: 'HOST_REBOOT_TIMEOUT',
-  message: ({ address }) => `${address} did not come back after the reboot`,
+  message: ({ address, nodeName, record }) =>
+    record.reboot === undefined
+      ? `${address}: Node ${nodeName} was not drained for the reboot`
+      : `${address} did not come back after the reboot`,
 };
 
 export const rename: Step<ConfigureJourney> = {

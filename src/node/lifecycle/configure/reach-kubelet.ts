@@ -3,6 +3,7 @@ import { AppError, messageOf } from '#base/errors.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import { ports } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import type { LifecycleDeps } from '../deps.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkCluster } from './remedies.ts';
@@ -19,32 +20,37 @@ export const reachKubelet: Step<ConfigureJourney> = {
   limitMs: 30_000,
   remedy: checkCluster,
   async run(journey, { signal }) {
-    const addresses = addressesOf(journey);
-    const { dialTcp, clock, log } = journey.deps;
-    const error = () => new Error(`no answer within ${dialMs / 1000} s`);
-    const over = new AbortController();
-    const waiting = { clock, ms: dialMs, error, signal: AbortSignal.any([signal, over.signal]) };
-    const attempts = addresses.map(async address => {
-      await withDeadline(waiting, within => dialTcp(address, ports.kubelet, within));
-      return address;
-    });
-    try {
-      journey.kubelet = { ok: true, address: await Promise.any(attempts) };
-    } catch (failure) {
-      signal.throwIfAborted();
-      const problem = unreachable(journey.joinedNode.name, addresses, failure);
-      log.warn('Kubelet cannot be reached', { error: problem });
-      journey.kubelet = { ok: false, problem };
-    } finally {
-      over.abort();
-    }
+    const { record, ipv4, deps, joinedNode } = journey;
+    const addresses = [...(record.known.host?.addresses ?? []), ...(ipv4 === undefined ? [] : [ipv4])];
+    journey.kubelet = await probeKubelet(joinedNode.name, addresses, deps, signal);
   },
 };
 
-/** From the record: the addresses that a Node reports about itself could be those of another machine. */
-function addressesOf({ ipv4, record }: ConfigureJourney): string[] {
-  const { addresses = [] } = record.known.host ?? {};
-  return [...new Set([...addresses, ...(ipv4 === undefined ? [] : [ipv4])])];
+/** The addresses are those of the record: what a Node reports about itself could be the address of another machine. */
+export async function probeKubelet(
+  node: string,
+  known: readonly string[],
+  { dialTcp, clock, log }: Pick<LifecycleDeps, 'dialTcp' | 'clock' | 'log'>,
+  signal: AbortSignal,
+): Promise<KubeletReach> {
+  const addresses = [...new Set(known)];
+  const error = () => new Error(`no answer within ${dialMs / 1000} s`);
+  const over = new AbortController();
+  const waiting = { clock, ms: dialMs, error, signal: AbortSignal.any([signal, over.signal]) };
+  const attempts = addresses.map(async address => {
+    await withDeadline(waiting, within => dialTcp(address, ports.kubelet, within));
+    return address;
+  });
+  try {
+    return { ok: true, address: await Promise.any(attempts) };
+  } catch (failure) {
+    signal.throwIfAborted();
+    const problem = unreachable(node, addresses, failure);
+    log.warn('Kubelet cannot be reached', { error: problem });
+    return { ok: false, problem };
+  } finally {
+    over.abort();
+  }
 }
 
 function unreachable(node: string, addresses: readonly string[], failure: unknown): AppError {

@@ -8,6 +8,11 @@ export function checkCluster(): string {
   return 'Check the API server, and the log of the operator for requests that fail.';
 }
 
+/** Programs are packed once for all hosts. */
+export function checkPayload(): string {
+  return 'Check the log of the operator, and CPU and disk of its pod: it packs the programs once for all hosts.';
+}
+
 /** For steps that run a command of the agent. */
 export function checkCommand({ address }: ConfigureJourney): string {
   return (
@@ -28,7 +33,14 @@ export function checkConnection({ address, instance }: ConfigureJourney): string
   );
 }
 
-export function checkReboot({ address }: ConfigureJourney): string {
+/** Before the reboot is requested, the Node is drained. */
+export function checkReboot({ address, nodeName, record }: ConfigureJourney): string {
+  if (record.reboot === undefined) {
+    return (
+      `Run \`kubectl get pods -A --field-selector spec.nodeName=${nodeName}\` and \`kubectl get pdb -A\`: ` +
+      'pods that cannot be evicted block the drain of the Node.'
+    );
+  }
   return (
     `Power ${address} on, or find on its console why Windows does not start; ` +
     'the operator continues once the host answers.'

@@ -40,11 +40,11 @@ export async function sendBundle(
 }
 
 async function upload({ host, deps }: ConfigureJourney, bundle: PreparedBundle, turn: StepTurn): Promise<void> {
-  const { signal, note, report } = turn;
+  const { signal, note, report, queued } = turn;
   const { bytes: totalBytes } = bundle;
   const isSmall = totalBytes <= smallBytes;
   if (!isSmall) note(`waiting for uploads of ${deps.slots.uploads.taken} other hosts`);
-  using _slot = isSmall ? undefined : await deps.slots.uploads.take(signal);
+  using _slot = isSmall ? undefined : await queued(() => deps.slots.uploads.take(signal));
   note(undefined);
   report({ bytes: 0, totalBytes });
   await host.upload(bundlePath(bundle.sha256), bundle, {
