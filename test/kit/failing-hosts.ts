@@ -79,7 +79,7 @@ export const expectations: Readonly<Record<FaultName, Problem | 'Ready'>> = {
   'full-disk': {
     code: 'HOST_DISK_FULL',
     message: /drive C: has/,
-    remedy: /Free \S+ GB on drive C:.*`Resize-Partition/,
+    remedy: /Free \S+ GB more on drive C:.*`Resize-Partition/,
   },
   'slow-disk': 'Ready',
   'slow-network': 'Ready',
@@ -199,7 +199,7 @@ export const otherHosts: readonly FailingHost[] = [
     traits: { diskBytes: 1.5e9 },
     code: 'HOST_DISK_FULL',
     message: /drive C: has 1\.5 GB free and needs 2\.\d GB/,
-    remedy: /Free 2\.\d GB on drive C:/,
+    remedy: /Free \S+ GB more on drive C:/,
     fix: host => host.change({ diskBytes: 80e9 }),
   },
   {

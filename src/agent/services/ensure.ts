@@ -1,6 +1,7 @@
 import { AppError } from '#base/errors.ts';
 import { type Patience, poll, type Waiting } from '#base/waiting/poll.ts';
 import type { HeldProcess, Processes, ServiceManager, ServiceState } from '../ports.ts';
+import { serviceManagerEvents } from './service-log.ts';
 
 export interface ServicePorts {
   services: ServiceManager;
@@ -93,6 +94,6 @@ export async function requestState(
 
 function notSettled(name: string, what: string): AppError {
   return new AppError('SERVICE_NOT_SETTLED', `service ${name} ${what}`, {
-    remedy: `Run \`Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='Service Control Manager'} -MaxEvents 20\` on the host to see what Windows reports about ${name}.`,
+    remedy: `Run \`${serviceManagerEvents}\` on the host to see what Windows reports about ${name}.`,
   });
 }

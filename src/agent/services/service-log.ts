@@ -6,6 +6,10 @@ import type { HostFiles } from '../ports.ts';
 
 export type LogFiles = Pick<HostFiles, 'stat' | 'readChunks'>;
 
+/** Prints what Windows reports about services. */
+export const serviceManagerEvents =
+  "Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='Service Control Manager'} -MaxEvents 20";
+
 const maxReadBytes = 8192;
 const [maxLines, maxCharacters] = [5, 300];
 
@@ -17,7 +21,7 @@ export async function withLastLines(error: unknown, command: string, files: LogF
   const end = lines === '' ? `its log ${path} is empty` : `the end of its log ${path}: ${lines}`;
   const remedy =
     lines === ''
-      ? "Run `Get-WinEvent -FilterHashtable @{LogName='System'; ProviderName='Service Control Manager'} -MaxEvents 20` on the host to see why Windows cannot run it."
+      ? `Run \`${serviceManagerEvents}\` on the host to see why Windows cannot run it.`
       : `Fix what the log reports; run \`Get-Content ${path} -Tail 50\` on the host to see more of it.`;
   return new AppError(error.code, `${error.message}; ${end}`, { remedy, cause: error });
 }

@@ -4,7 +4,7 @@ import type { Program } from '../program.ts';
 /** How a shell completes a value. */
 export type Value =
   | { is: 'words'; words: readonly string[] }
-  /** `any` completes nothing. */
+  /** `any` has no completion. */
   | { is: 'files' | 'folders' | 'faults' | 'hosts' | 'any' };
 
 export interface CompletedFlag {

@@ -9,7 +9,7 @@ const condition = object(
         'agent has confirmed the version. Ready: configured, and the Node is ready. KubeletReachable: the operator ' +
         'reaches the kubelet on port 10250. KeyRefused: the host of a Machine rejects the SSH key.',
     ),
-    status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds. Unknown: it cannot be told now.'),
+    status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds. Unknown: it is not known now.'),
     reason: text('Error code (docs/reference/errors.md), or a word such as Joined, Configuring or Paused.'),
     message: text('What happened, and what you can do about it.'),
     lastTransitionTime: time('When the status of the condition last changed.'),

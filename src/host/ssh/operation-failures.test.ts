@@ -106,7 +106,7 @@ const cases: [name: string, error: AppError, code: string, problem: string, reme
     'cannot be read: "EIO"',
     /payload/,
   ],
-  ['a full disk', failures.diskFull(write, 4096), 'HOST_DISK_FULL', 'only 4096 bytes left', /Free at least 4 GB/],
+  ['a full disk', failures.diskFull(write, 4096), 'HOST_DISK_FULL', 'only 4096 bytes left', /Free 4 GB more/],
   [
     'a missing file',
     failures.fileFailure(read, withCode(2, 'No such file')),

@@ -1,3 +1,4 @@
+import { diskRemedy } from '../disk-remedy.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, messageOf, shown } from '#base/errors.ts';
 import type { ExceededLimit } from './limits.ts';
@@ -97,8 +98,7 @@ export function sourceUnreadable(act: FileAct, cause: unknown): AppError {
 
 export function diskFull(act: FileAct, freeBytes: number): AppError {
   return new AppError('HOST_DISK_FULL', `${describe(act)}: the disk has only ${freeBytes} bytes left`, {
-    remedy:
-      'Free at least 4 GB on drive C: of the host, for example with `Dism.exe /Online /Cleanup-Image /StartComponentCleanup`, or enlarge its disk and run `Resize-Partition -DriveLetter C -Size (Get-PartitionSupportedSize -DriveLetter C).SizeMax`.',
+    remedy: diskRemedy('4 GB'),
   });
 }
 

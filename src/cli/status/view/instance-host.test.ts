@@ -16,7 +16,7 @@ import {
 import { isGood, configureMs } from './host-view.ts';
 import { hostOfInstance } from './instance-host.ts';
 
-const nothing = viewOf();
+const emptyView = viewOf();
 
 const phases: [state: StateName, phase: string, tone: string][] = [
   ['fresh', 'Pending', 'busy'],
@@ -42,12 +42,12 @@ for (const [state, phase, tone] of phases) {
 test('an instance that is being deleted is Removing in every phase', () => {
   const instance = instanceOf('10.0.0.1', structuredClone(statuses.ready));
   instance.metadata.deletionTimestamp = '2026-03-01T12:00:00Z';
-  expect(hostOfInstance(instance, nothing)).toMatchObject({ phase: 'Removing', tone: 'busy' });
+  expect(hostOfInstance(instance, emptyView)).toMatchObject({ phase: 'Removing', tone: 'busy' });
 });
 
 test('a Ready host with an invalid entry has a problem', () => {
   const conditions = [...statuses.ready.conditions, condition('Accepted', 'False', 'INSTANCE_ENTRY_MALFORMED')];
-  const host = hostOfInstance(instanceOf('10.0.0.1', { phase: 'Ready', conditions }), nothing);
+  const host = hostOfInstance(instanceOf('10.0.0.1', { phase: 'Ready', conditions }), emptyView);
   expect(host).toMatchObject({ phase: 'Ready', tone: 'bad', problem: { code: 'INSTANCE_ENTRY_MALFORMED' } });
 });
 
@@ -75,7 +75,7 @@ test('a failure in the timeline is no problem before the condition is written', 
   const { timeline } = statuses.failed;
   const conditions = [...statuses.configuring.conditions];
   const status: WindowsInstanceStatus = { phase: 'Configuring', step: 'connect', timeline: [...timeline], conditions };
-  expect(hostOfInstance(instanceOf('10.0.0.1', status), nothing)).toMatchObject({
+  expect(hostOfInstance(instanceOf('10.0.0.1', status), emptyView)).toMatchObject({
     phase: 'Configuring',
     tone: 'busy',
     problem: undefined,
@@ -84,7 +84,7 @@ test('a failure in the timeline is no problem before the condition is written', 
 
 test('takes the problem from the condition when there is no timeline', () => {
   const conditions = [condition('Configured', 'False', 'MATERIAL_MISSING', 'no key yet. Make one.')];
-  const host = hostOfInstance(instanceOf('10.0.0.1', { phase: 'Failed', conditions }), nothing);
+  const host = hostOfInstance(instanceOf('10.0.0.1', { phase: 'Failed', conditions }), emptyView);
   expect(host.problem).toEqual({ code: 'MATERIAL_MISSING', message: 'no key yet. Make one.', remedy: '' });
 });
 
@@ -93,7 +93,7 @@ test('a finished step that failed before is no problem', () => {
   const conditions = [condition('Configured', 'False', 'Configuring')];
   const host = hostOfInstance(
     instanceOf('10.0.0.1', { phase: 'Configuring', step: 'prepare files', timeline, conditions }),
-    nothing,
+    emptyView,
   );
   expect([host.problem, host.attempts]).toEqual([undefined, 0]);
 });
@@ -122,7 +122,7 @@ test('a duration is never negative', () => {
 
 test('ignores invalid times', () => {
   const timeline = [{ name: 'connect', started: 'yesterday', finished: '', attempts: 1 }];
-  const host = hostOfInstance(instanceOf('a', { phase: 'Ready', timeline, nextAttempt: 'soon' }), nothing);
+  const host = hostOfInstance(instanceOf('a', { phase: 'Ready', timeline, nextAttempt: 'soon' }), emptyView);
   expect([host.startedMs, host.endedMs, host.nextAttemptMs]).toEqual([undefined, undefined, undefined]);
 });
 
@@ -133,7 +133,7 @@ test('has what a step waits for, and the progress of an upload', () => {
 
 test('a Ready host has no step and no progress', () => {
   const status = { ...statuses.ready, step: 'uncordon', progress: { bytes: 1, totalBytes: 2 } };
-  const host = hostOfInstance(instanceOf('a', structuredClone(status)), nothing);
+  const host = hostOfInstance(instanceOf('a', structuredClone(status)), emptyView);
   expect([host.step, host.progress]).toEqual([undefined, undefined]);
 });
 
@@ -155,7 +155,7 @@ for (const [name, over, want] of notes) {
 
 test('has a note about a Node of another version', () => {
   const conditions = [condition('Configured', 'True', 'OtherVersion', 'Node win-1 runs v1, and this operator is v2')];
-  const host = hostOfInstance(instanceOf('a', { phase: 'Ready', conditions }), nothing);
+  const host = hostOfInstance(instanceOf('a', { phase: 'Ready', conditions }), emptyView);
   expect(host).toMatchObject({ tone: 'good', note: 'Node win-1 runs v1, and this operator is v2' });
 });
 
@@ -181,13 +181,13 @@ test('finds the Node by the name in the record, never by address', () => {
 
 test('has all names of a host as aliases', () => {
   const status = { node: 'win-1', ipv4: '10.0.0.1' };
-  const host = hostOfInstance(instanceOf('a', status, { address: 'win-1.example.com' }), nothing);
+  const host = hostOfInstance(instanceOf('a', status, { address: 'win-1.example.com' }), emptyView);
   expect(host.aliases).toEqual(['win-1.example.com', '10.0.0.1', 'a', 'win-1']);
 });
 
 test('an instance without a source was created by an administrator', () => {
   const { spec: _, ...rest } = instanceOf('mine');
-  const host = hostOfInstance({ ...rest, spec: { address: '10.0.0.5', username: 'Administrator' } }, nothing);
+  const host = hostOfInstance({ ...rest, spec: { address: '10.0.0.5', username: 'Administrator' } }, emptyView);
   expect(host.source).toEqual({ kind: 'Direct', name: 'mine' });
 });
 
@@ -210,7 +210,7 @@ const timeless: [string, WindowsInstanceStatus][] = [
 ];
 for (const [phase, status] of timeless) {
   test(`a host that is ${phase} does not have the times of an earlier journey`, () => {
-    const host = hostOfInstance(instanceOf('10.0.0.1', structuredClone(status)), nothing);
+    const host = hostOfInstance(instanceOf('10.0.0.1', structuredClone(status)), emptyView);
     expect([host.phase, host.startedMs, host.nextAttemptMs]).toEqual([phase, undefined, undefined]);
   });
 }
