@@ -24,10 +24,16 @@ const rawStreams = {
   err: (text: string) => void process.stderr.write(text),
 };
 
+const readerGone = new AbortController();
+
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     // The reader, such as `head`, closed the pipe; the exit code still depends on the result.
-    if (error.code === 'EPIPE') return;
+    if (error.code === 'EPIPE') {
+      // Programs that run until they are stopped have no reader any more.
+      if (stream === process.stdout) readerGone.abort(new Error('EPIPE'));
+      return;
+    }
     process.stderr.write(`${errorText(unwritableError('standard output', error))}\n`);
     process.exit(2);
   });
@@ -103,7 +109,7 @@ function liveTerminal(): LiveTerminal {
     size: () => (stdout.isTTY ? { columns: stdout.columns || 80, rows: stdout.rows || 24 } : undefined),
     environment: process.env,
     command: programCommand,
-    signal: stopSignal(),
+    signal: AbortSignal.any([stopSignal(), readerGone.signal]),
     clock: systemClock,
   };
 }

@@ -75,7 +75,7 @@ export const viewOf = (over: Partial<ClusterView> = {}): ClusterView => ({
   namespace: 'ns',
   machineSets: [],
   unread: [],
-  hasOperator: true,
+  hasOperator: 'yes',
   isOperatorRunning: true,
   instances: [],
   nodes: [],

@@ -188,7 +188,10 @@ test('a host whose entry is removed keeps a row: its Node is still there', async
   await patch(null);
   await expect.poll(async () => (await status()).out, patient).toMatch(/^win-11 .*Unmanaged .*NodeUnmanaged$/m);
   const { code, out } = await status('win-11');
-  expect([code, out]).toEqual([1, expect.stringMatching(/-> To keep it, add its host to ConfigMap windows-instances/)]);
+  expect([code, out]).toEqual([
+    1,
+    expect.stringMatching(/-> To keep it, add the entry `\S+: username=NAME` to ConfigMap windows-instances/),
+  ]);
   await patch('username=Administrator');
   await expect.poll(async () => (await status('win-11')).code, patient).toBe(0);
 }, 120_000);

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
-import type { AppError } from '#base/errors.ts';
+import { AppError } from '#base/errors.ts';
 import { unwritableError } from '../output.ts';
 
 /** The temporary folder of a sandbox, and the files that the user chose. */
@@ -40,7 +40,9 @@ export async function openSandboxFiles(paths: SandboxFilePaths): Promise<Sandbox
       log: log.write,
       writeKubeconfig: async text => {
         await writeFile(kubeconfig, text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
-          throw unwritableError(kubeconfig, error);
+          throw (error as NodeJS.ErrnoException).code === 'EEXIST'
+            ? existingFile(kubeconfig)
+            : unwritableError(kubeconfig, error);
         });
         hasKubeconfig = true;
       },
@@ -56,6 +58,13 @@ export async function openSandboxFiles(paths: SandboxFilePaths): Promise<Sandbox
     process.off('exit', removeSync);
     throw error;
   }
+}
+
+/** It could be the kubeconfig of a real cluster. */
+function existingFile(path: string): AppError {
+  return new AppError('OUTPUT_UNWRITABLE', `${path}: the file exists`, {
+    remedy: 'Choose a path that does not exist: the sandbox removes the file at its end.',
+  });
 }
 
 async function openLog(path: string): Promise<{ write: (line: string) => void; close: () => Promise<void> }> {

@@ -47,12 +47,12 @@ test('reads only objects about Windows hosts', async () => {
 test('a namespace with the Lease of an operator has one, also without hosts', async () => {
   await cluster.lead(systemClock.now());
   const view = await readCluster(parts(), never);
-  expect(view).toMatchObject({ instances: [], notes: [], hasOperator: true, isOperatorRunning: true, unread: [] });
+  expect(view).toMatchObject({ instances: [], notes: [], hasOperator: 'yes', isOperatorRunning: true, unread: [] });
 });
 
 test('a namespace without any object of an operator has none', async () => {
   expect(await readCluster({ ...parts(), namespace: 'default' }, never)).toMatchObject({
-    hasOperator: false,
+    hasOperator: 'no',
     isOperatorRunning: false,
   });
 });
@@ -60,7 +60,7 @@ test('a namespace without any object of an operator has none', async () => {
 test('notes that no operator is running', async () => {
   await cluster.list({ '10.0.0.1': 'username=x' });
   expect((await readCluster(parts(), never)).notes).toEqual([
-    `No operator is running in namespace ${cluster.namespace}.`,
+    `No operator is running in namespace ${cluster.namespace}; run \`kubectl get pods -n ${cluster.namespace}\`.`,
   ]);
 });
 
@@ -68,7 +68,7 @@ test('notes that the operator has not renewed its lease', async () => {
   await cluster.list({ '10.0.0.1': 'username=x' });
   await cluster.lead(systemClock.now() - 600_000);
   expect((await readCluster(parts(), never)).notes).toEqual([
-    'Operator operator-1 has not renewed its lease for 10 min.',
+    `Operator operator-1 does not run: it has not renewed its lease for 10 min; run \`kubectl get pods -n ${cluster.namespace}\`.`,
   ]);
 });
 
@@ -174,7 +174,7 @@ test('notes objects that cannot be read and returns the others', async () => {
 test('a cluster without the Machine API has no Machines and no note', async () => {
   const view = await refusing(404, 'machines');
   expect(view.machines).toEqual([]);
-  expect(view.notes).toEqual(['No operator is running in namespace ns.']);
+  expect(view.notes).toEqual(['No operator is running in namespace ns; run `kubectl get pods -n ns`.']);
 });
 
 test('passes on errors that are not from the API server', async () => {

@@ -62,7 +62,11 @@ export async function watchCluster(deps: ClusterReaderDeps, signal: AbortSignal)
     view: () => {
       const troubles = informers
         .troubles()
-        .map(({ trouble }) => `Lost connection to the cluster; retrying: ${trouble}`);
+        .map(({ trouble }) =>
+          trouble.includes('forbidden')
+            ? `You need permission to watch: ${trouble}`
+            : `Lost connection to the cluster; retrying: ${trouble}`,
+        );
       const lists = Object.fromEntries([...stores].map(([name, { store }]) => [name, store.list()])) as Lists;
       return viewOf({ ...read, ...lists }, deps, [...notes, ...new Set(troubles)]);
     },
@@ -164,10 +168,15 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     machines: listOf('machines'),
     machineSets: listOf('machineSets'),
     unread,
-    hasOperator: operatorLists.some(name => unread.includes(name) || listOf(name).length > 0),
+    hasOperator: operatorIn(lists),
     isOperatorRunning: !unread.includes('lease') && operator.length === 0,
     notes: [...notes, ...operator],
   };
+}
+
+function operatorIn(lists: Lists): ClusterView['hasOperator'] {
+  if (operatorLists.some(name => (lists[name] ?? []).length > 0)) return 'yes';
+  return operatorLists.some(name => lists[name] === undefined) ? 'unknown' : 'no';
 }
 
 const allLists: readonly ListName[] = ['instances', 'nodes', 'entries', 'hostKeys', 'machines', 'machineSets', 'lease'];
@@ -180,9 +189,12 @@ const leaseExpiryMs = 120_000;
 /** Without a running operator the status is stale. */
 function operatorNotes(lease: Lease | undefined, { namespace, clock }: ClusterReaderDeps): string[] {
   const { renewTime = '', holderIdentity = '' } = lease?.spec ?? {};
-  if (holderIdentity === '') return [`No operator is running in namespace ${namespace}.`];
+  const check = `run \`kubectl get pods -n ${namespace}\``;
+  if (holderIdentity === '') return [`No operator is running in namespace ${namespace}; ${check}.`];
   const renewedMsAgo = clock.now() - Date.parse(renewTime);
   return renewedMsAgo > leaseExpiryMs
-    ? [`Operator ${holderIdentity} has not renewed its lease for ${durationText(renewedMsAgo)}.`]
+    ? [
+        `Operator ${holderIdentity} does not run: it has not renewed its lease for ${durationText(renewedMsAgo)}; ${check}.`,
+      ]
     : [];
 }

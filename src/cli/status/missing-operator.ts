@@ -12,10 +12,13 @@ interface SearchDeps {
 const options = { timeoutMs: 10_000, maxRetries: 0 } as const;
 
 /** The error for a namespace without an operator; names those that have one. */
-export async function missingOperatorError({ client, namespace }: SearchDeps, signal: AbortSignal): Promise<AppError> {
+export async function missingOperatorError(
+  { client, namespace }: SearchDeps,
+  signal: AbortSignal,
+): Promise<MissingOperatorError> {
   const call = { ...options, signal };
   const named = { fieldSelector: `metadata.name=${operatorName}` };
-  const [found, exists] = await Promise.all([
+  const [namespacesFound, exists] = await Promise.all([
     Promise.all([
       namespacesIn(client.list(leases, { ...named, ...call })),
       namespacesIn(client.list(windowsInstances, { limit: 500, ...call })),
@@ -26,17 +29,32 @@ export async function missingOperatorError({ client, namespace }: SearchDeps, si
       () => true,
     ),
   ]);
-  const others = [...new Set(found.flat())].sort();
+  const others = [...new Set(namespacesFound.flat())].sort();
   const where = exists
     ? `no operator in namespace ${shown(namespace)}`
     : `namespace ${shown(namespace)} does not exist`;
-  return others.length === 0
-    ? new AppError('OPERATOR_MISSING', where, {
-        remedy: 'Install the operator, or choose its namespace with --namespace or its cluster with --context.',
-      })
-    : new AppError('OPERATOR_MISSING', `${where}; found in ${others.map(each => shown(each)).join(', ')}`, {
-        remedy: `Use --namespace ${others[0]}.`,
-      });
+  const [first] = others;
+  if (first === undefined) {
+    const remedy = 'Install the operator, or choose its namespace with --namespace or its cluster with --context.';
+    return new MissingOperatorError('OPERATOR_MISSING', where, { remedy });
+  }
+  const found = `the operator was found in ${others.map(each => shown(each)).join(', ')}`;
+  return new MissingOperatorError(
+    'OPERATOR_MISSING',
+    `${where}; ${found}`,
+    { remedy: `Use --namespace ${first}.` },
+    true,
+  );
+}
+
+class MissingOperatorError extends AppError {
+  /** Whether another namespace has an operator. */
+  readonly isElsewhere: boolean;
+
+  constructor(code: 'OPERATOR_MISSING', message: string, options: { remedy: string }, isElsewhere = false) {
+    super(code, message, options);
+    this.isElsewhere = isElsewhere;
+  }
 }
 
 /** Empty when the list cannot be read. */

@@ -111,7 +111,7 @@ const failures: [string, string[], number, RegExp][] = [
     2,
     /^error: --output is "xml", not text, wide, json, yaml or name/,
   ],
-  ['one unknown host of two', ['win-1', 'b'], 1, /^error: HOST_UNKNOWN: .*"b"/],
+  ['unknown hosts', ['a', 'b'], 1, /^error: HOST_UNKNOWN: .*"a"/],
   [
     'a kubeconfig that is missing',
     ['--kubeconfig', '/nonexistent'],
@@ -151,7 +151,7 @@ for (const [namespace, message] of elsewhere) {
       const { code, out, err } = await run(words);
       expect([code, out]).toEqual([1, '']);
       expect(err).toBe(
-        `error: OPERATOR_MISSING: ${message}; found in "${cluster.namespace}"\n  -> Use --namespace ${cluster.namespace}.\n`,
+        `error: OPERATOR_MISSING: ${message}; the operator was found in "${cluster.namespace}"\n  -> Use --namespace ${cluster.namespace}.\n`,
       );
     }
     await cluster.client.delete(machines, `healthy-in-${namespace}`, { namespace: 'openshift-machine-api' });
@@ -177,7 +177,9 @@ test('every Windows Node has a row, also after its entry is removed', async () =
   const { code, out } = await run([]);
   expect(code).toBe(1);
   expect(out).toMatch(/^forgotten +10\.0\.0\.77 +forgotten +Unmanaged +NodeUnmanaged$/m);
-  expect((await run(['forgotten'])).out).toMatch(/-> To keep it, add its host to ConfigMap windows-instances/);
+  expect((await run(['forgotten'])).out).toMatch(
+    /-> To keep it, add the entry `\S+: username=NAME` to ConfigMap windows-instances/,
+  );
   await cluster.client.delete(nodes, 'forgotten');
 });
 

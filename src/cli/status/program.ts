@@ -1,4 +1,5 @@
 import { commandHelp } from '#base/command-line.ts';
+import { errorText } from '../output.ts';
 import { jsonText, oneLine, printable, type SafeText, safe, yamlText } from '../safe-text.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { type ClusterReaderDeps, readCluster, watchCluster } from './cluster-reader.ts';
@@ -9,7 +10,7 @@ import { type Display, displayOn, jsonDisplay, layoutFor, screenDisplay } from '
 import { follow } from './screen/follow.ts';
 import { hostPage } from './screen/host-page.ts';
 import { countsLine, hostTable } from './screen/host-table.ts';
-import { problemBlocks } from './screen/problems.ts';
+import { problemBlocks, type ProblemLayout } from './screen/problems.ts';
 import { selectHosts, selectKnownHosts } from './select-hosts.ts';
 import { hostViews } from './view/cluster-hosts.ts';
 import { hostData, objectName } from './view/host-data.ts';
@@ -35,19 +36,29 @@ export async function statusProgram(words: readonly string[], terminal: LiveTerm
 
 async function showOnce(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
   const view = await readCluster(deps, terminal.signal);
-  if (!view.hasOperator) throw await missingOperatorError(deps, terminal.signal);
+  await checkOperator(view, deps, terminal.signal);
   return showView(view, options, terminal);
+}
+
+/** Without any object of an operator, the namespace is probably wrong. */
+async function checkOperator(view: ClusterView, deps: ClusterReaderDeps, signal: AbortSignal): Promise<void> {
+  if (view.hasOperator === 'yes') return;
+  const error = await missingOperatorError(deps, signal);
+  // Objects that may not be read can exist.
+  if (view.hasOperator === 'no' || error.isElsewhere) throw error;
 }
 
 type ShowOptions = Pick<StatusOptions, 'hosts' | 'form' | 'hasHeaders'>;
 
 export function showView(view: ClusterView, options: ShowOptions, terminal: LiveTerminal): ExitCode {
-  const hosts = selectKnownHosts(hostViews(view), options.hosts);
+  const { hosts, unknown } = selectKnownHosts(hostViews(view), options.hosts, view);
   const data = () => ({ hosts: hosts.map(hostData), notes: view.notes });
   if (options.form === 'json') terminal.out(jsonText(data()), 'data');
   else if (options.form === 'yaml') terminal.out(yamlText(data()), 'data');
   else for (const line of textLines(hosts, view, options, terminal)) terminal.out(safe`${line}\n`);
-  return hosts.every(isGood) ? 0 : 1;
+  for (const error of unknown) terminal.err(safe`${errorText(error)}\n`);
+  const isComplete = unknown.length === 0 && (hosts.length > 0 || view.hasOperator === 'yes');
+  return isComplete && hosts.every(isGood) ? 0 : 1;
 }
 
 function textLines(
@@ -67,8 +78,8 @@ async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: 
   const { form } = options;
   await using cluster = await watchCluster(deps, signal);
   let view = cluster.view();
-  if (!view.hasOperator) throw await missingOperatorError(deps, signal);
-  let hosts = selectKnownHosts(hostViews(view), options.hosts);
+  await checkOperator(view, deps, signal);
+  let { hosts } = selectKnownHosts(hostViews(view), options.hosts, view);
   const display = displayFor(options, terminal);
   const refresh = () => {
     view = cluster.view();
@@ -88,7 +99,7 @@ function displayFor({ form, hosts, hasHeaders }: StatusOptions, terminal: LiveTe
   if (form === 'json') return jsonDisplay(terminal);
   const hasPages = hosts.length > 0 && form === 'text' && terminal.size() !== undefined;
   return hasPages
-    ? screenDisplay(terminal, visible => pages(visible, terminal))
+    ? screenDisplay(terminal, visible => pages(visible, terminal, { wrapsCommands: true }))
     : displayOn(terminal, nowMs => new Date(nowMs).toISOString().slice(11, 19), {
         isWide: form === 'wide',
         hasHeaders,
@@ -107,8 +118,8 @@ function overview(
   return [...table, countsLine(hosts, layout.paint), ...(problems.length > 0 ? [empty, ...problems] : [])];
 }
 
-function pages(hosts: readonly HostView[], terminal: LiveTerminal): SafeText[] {
-  const layout = layoutFor(terminal);
+function pages(hosts: readonly HostView[], terminal: LiveTerminal, how: ProblemLayout = {}): SafeText[] {
+  const layout = { ...layoutFor(terminal), ...how };
   return hosts.flatMap((host, index) => [...(index > 0 ? [empty] : []), ...hostPage(host, layout)]);
 }
 

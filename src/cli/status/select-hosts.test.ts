@@ -29,10 +29,23 @@ for (const [names, want] of cases) {
     expect(selectHosts(hosts, names).map(({ name }) => name)).toEqual(want));
 }
 
-test('one unknown name among others is an error that lists the hosts', () => {
-  expect(errorOf(() => selectKnownHosts(hosts, ['win-1', 'nope']))).toMatchObject({
+const view = { unread: [] };
+
+test('an unknown name is an error that lists the hosts', () => {
+  expect(errorOf(() => selectKnownHosts(hosts, ['nope'], view))).toMatchObject({
     code: 'HOST_UNKNOWN',
     message: 'this cluster has no Windows host "nope"',
     remedy: 'Use one of: 10.0.0.1, win-2.example.com, win-2.example.org, WIN-4.',
   });
+});
+
+test('an unknown name does not hide the others', () => {
+  const { hosts: found, unknown } = selectKnownHosts(hosts, ['win-1', 'nope'], view);
+  expect([found.map(({ name }) => name), unknown.map(({ code }) => code)]).toEqual([['10.0.0.1'], ['HOST_UNKNOWN']]);
+});
+
+test('says when Nodes could not be read', () => {
+  expect(errorOf(() => selectKnownHosts(hosts, ['nope'], { unread: ['nodes'] }))?.message).toBe(
+    'this cluster has no Windows host "nope", as far as it can be read: Nodes cannot',
+  );
 });

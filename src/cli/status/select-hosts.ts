@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
-import type { HostView } from './view/host-view.ts';
+import type { ClusterView, HostView, ListName } from './view/host-view.ts';
 
 /** The hosts with these names; all when there are none. A name is any of: instance, address, DNS name, Machine, Node. */
 export function selectHosts(hosts: readonly HostView[], names: readonly string[]): HostView[] {
@@ -9,11 +9,25 @@ export function selectHosts(hosts: readonly HostView[], names: readonly string[]
   return hosts.filter(host => chosen.has(host));
 }
 
-/** Fails for a name that no host has. */
-export function selectKnownHosts(hosts: readonly HostView[], names: readonly string[]): HostView[] {
-  const unknown = names.find(name => matching(hosts, name).length === 0);
-  if (unknown !== undefined) throw unknownHost(unknown, hosts);
-  return selectHosts(hosts, names);
+export interface Selection {
+  hosts: HostView[];
+  /** An error for each name that no host has. */
+  unknown: AppError[];
+}
+
+/** Fails if no host has any of the names. */
+export function selectKnownHosts(
+  hosts: readonly HostView[],
+  names: readonly string[],
+  { unread }: Pick<ClusterView, 'unread'>,
+): Selection {
+  const found = selectHosts(hosts, names);
+  const unknown = names
+    .filter(name => matching(hosts, name).length === 0)
+    .map(name => unknownHost(name, hosts, unread));
+  const [first] = unknown;
+  if (first !== undefined && found.length === 0) throw first;
+  return { hosts: found, unknown };
 }
 
 /** By a full name, else by the first label of a DNS name. */
@@ -27,9 +41,10 @@ function namesOf({ name, aliases }: HostView): string[] {
   return [name, ...aliases].map(normalHostName);
 }
 
-function unknownHost(name: string, hosts: readonly HostView[]): AppError {
+function unknownHost(name: string, hosts: readonly HostView[], unread: readonly ListName[]): AppError {
   const known = hosts.map(host => host.name).join(', ');
-  return new AppError('HOST_UNKNOWN', `this cluster has no Windows host ${shown(name)}`, {
+  const unreadNodes = unread.includes('nodes') ? ', as far as it can be read: Nodes cannot' : '';
+  return new AppError('HOST_UNKNOWN', `this cluster has no Windows host ${shown(name)}${unreadNodes}`, {
     remedy: known === '' ? 'Add it to the ConfigMap windows-instances.' : `Use one of: ${known.slice(0, 500)}.`,
   });
 }

@@ -133,7 +133,7 @@ function namesOf(map: ReadonlyMap<string, unknown>): string {
 
 function checkServer(where: string, server: string | undefined): string {
   if (server === undefined) throw malformed(where, 'has no server', 'Add server.');
-  if (/^https?:\/\/[^\s/@]+(\/\S*)?$/.test(server)) return server;
+  if (/^https?:\/\/[^\s/@]+(\/\S*)?$/.test(server) && URL.canParse(server)) return server;
   throw malformed(where, 'server is not an http or https URL', 'Set server to the URL of the API server.');
 }
 

@@ -124,6 +124,7 @@ test('knows the last event in the report of the agent', () => {
   reports.put(reportWith('old', 'new'));
   expect(cluster.lastEvent(name)).toBe('ServiceFailure: new');
   expect(cluster.lastEvent('win-6')).toBeUndefined();
+  expect(cluster.lastEvent(name, Date.UTC(2099, 0))).toBeUndefined();
 });
 
 const clears: ['version' | 'rebootRequired', Record<string, string>, Record<string, string>][] = [

@@ -61,9 +61,10 @@ export function createClusterNodes({
       isReplay = false;
       return () => ends.forEach(end => end());
     },
-    lastEvent: node => {
+    lastEvent: (node, sinceMs = -Infinity) => {
       const last = parseReport(reportOf(node)).events.at(-1);
-      return last && `${last.reason}: ${last.message}`;
+      const isOld = last !== undefined && Date.parse(last.time) < sinceMs;
+      return isOld ? undefined : last && `${last.reason}: ${last.message}`;
     },
     clearReport: async (node, what, signal) => {
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };

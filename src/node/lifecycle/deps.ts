@@ -80,8 +80,8 @@ export interface ClusterNodes {
   get(name: string): NodeView | undefined;
   /** Calls the listener after every change of a Node or an agent report; returns the function that removes it. */
   onChange(listener: () => void): () => void;
-  /** The last event in the report of the agent. */
-  lastEvent(node: string): string | undefined;
+  /** The last event in the report of the agent, unless it is older. */
+  lastEvent(node: string, sinceMs?: number): string | undefined;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */

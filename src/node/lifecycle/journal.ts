@@ -109,6 +109,7 @@ export class Journal {
 
   /** The step takes much longer than usual. */
   slow(remedy: string): void {
+    if (this.#remedy === shortened(remedy)) return;
     this.#remedy = shortened(remedy);
     this.#onChange('step');
   }

@@ -40,6 +40,8 @@ export interface StepTurn {
   /** Reports what the step waits for. */
   note: (text: string | undefined) => void;
   report: (progress: InstanceProgress) => void;
+  /** Gives the remedy of the step at once. */
+  hint: () => void;
   /** Waits for other hosts: that time does not count as time of the step. */
   queued: <T>(wait: () => Promise<T>) => Promise<T>;
 }
@@ -81,6 +83,7 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
         note: text => journal.note(text),
         report: progress => journal.report(progress),
         queued: wait => hint.pause(wait),
+        hint: () => hint.give(),
       }),
     );
   } catch (thrown) {
@@ -127,15 +130,20 @@ class SlowHint<J> {
 
   async #start(): Promise<void> {
     const { usualMs } = this.#step;
-    const { journal, clock, log } = this.#run;
+    const { clock } = this.#run;
     if (usualMs === undefined) return;
     this.#timer = new AbortController();
     const { signal } = this.#timer;
+    await clock.sleep(slowFactor * usualMs, signal).catch(() => undefined);
+    if (!signal.aborted) this.give();
+  }
+
+  give(): void {
+    const { journal, log } = this.#run;
     try {
-      await clock.sleep(slowFactor * usualMs, signal);
       journal.slow(this.#step.remedy(this.#journey));
     } catch (error) {
-      if (!signal.aborted) log.warn('Remedy of a slow step failed', { step: this.#step.name, error });
+      log.warn('Remedy of a slow step failed', { step: this.#step.name, error });
     }
   }
 }

@@ -45,7 +45,7 @@ function problemsIn(room: number, blocks: readonly SafeText[][], command: string
     shown.push(...block);
     count += 1;
   }
-  if (count === 0) return [empty, ...all.slice(0, room - 1)];
+  if (count === 0) return [empty, ...all.slice(0, room - 2), safe`… the rest: \`${oneLine(command)} status\``];
   return [empty, ...shown, safe`… ${blocks.length - count} more: \`${oneLine(command)} status\` prints them`];
 }
 

@@ -118,7 +118,7 @@ test('lists the steps in order: done, not needed, running, and how many are to c
     '  queued              not needed',
   ]);
   expect(table.find(line => line.includes('stage programs'))).toBe(
-    '  stage programs      running     18 s   3.0 of 6.0 MB (50 %)',
+    '  stage programs      running     18 s   [#####-----] 50 %, 18 s left, 167 kB/s, 3.0 of 6.0 MB',
   );
   const index = configureSteps.findIndex(({ name }) => name === 'stage programs');
   expect(table).toContain(`  … ${configureSteps.length - index - 1} steps to come`);
@@ -168,12 +168,14 @@ for (const [name, status, want] of rows) {
 test('prints the problem first, with the time of the next attempt', () => {
   const lines = page(hostIn('failed'));
   const start = lines.findIndex(line => line === 'Problem: HOST_REFUSED_KEY');
-  expect(lines.slice(start, start + 5)).toEqual([
+  expect(lines.slice(start, start + 7)).toEqual([
     'Problem: HOST_REFUSED_KEY',
     '  the host does not let us in',
     '  -> Put the key there.',
     '  Retried automatically by 12:00:30 UTC, within 10 s.',
-    '  Retry now: kubectl annotate wi 10.0.0.1 -n ns --overwrite windowsmachineconfig.openshift.io/retry="$(date)"',
+    '  To retry now:',
+    '    kubectl annotate wi 10.0.0.1 -n ns \\',
+    '      --overwrite windowsmachineconfig.openshift.io/retry="$(date)"',
   ]);
   expect(start).toBeLessThan(lines.findIndex(line => line.includes('STEP')));
 });

@@ -2,7 +2,7 @@ import { configMapName, instanceAnnotation, ports } from '#contract/names.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
-import { countText, durationText, shareText } from '../view/amounts.ts';
+import { countText, durationText, uploadText } from '../view/amounts.ts';
 import { type Layout, versionText, waitText } from './host-table.ts';
 import { type HostView, configureMs } from '../view/host-view.ts';
 import { plain } from './paint.ts';
@@ -104,7 +104,7 @@ function stepRow(step: TimelineStep, host: HostView, nowMs: number): Row {
     };
   if (host.step === name && host.activity !== undefined) {
     const { progress } = host;
-    const share = progress === undefined ? [] : [shareText(progress.bytes, progress.totalBytes)];
+    const share = progress === undefined ? [] : [uploadText(progress, nowMs)];
     const detail = [...share, ...attemptText].join(', ');
     return { step: name, phase: 'running', time: timeOf(step, nowMs), detail, tone: 'busy' };
   }
@@ -130,15 +130,18 @@ function problemSection(host: HostView, layout: Layout): SafeText[] {
   const title = problemTitles[host.tone] ?? 'Waiting';
   return [
     ...problemText(title, problem, layout),
-    ...(nextAttemptMs === undefined
-      ? []
-      : [retryText(nextAttemptMs, layout), retryCommand(host)].map(line => safe`  ${oneLine(line)}`)),
+    ...(nextAttemptMs === undefined ? [] : [safe`  ${oneLine(retryText(nextAttemptMs, layout))}`, ...retryLines(host)]),
   ];
 }
 
-function retryCommand({ instance }: HostView): string {
+/** In two lines, which fit most terminals and can be pasted. */
+function retryLines({ instance }: HostView): SafeText[] {
   const { name = '', namespace = '' } = instance?.metadata ?? {};
-  return `Retry now: kubectl annotate wi ${name} -n ${namespace} --overwrite ${instanceAnnotation.retry}="$(date)"`;
+  return [
+    safe`  To retry now:`,
+    safe`    kubectl annotate wi ${oneLine(name)} -n ${oneLine(namespace)} \\`,
+    safe`      --overwrite ${oneLine(instanceAnnotation.retry)}="$(date)"`,
+  ];
 }
 
 function retryText(nextAttemptMs: number, { nowMs }: Layout): string {

@@ -1,5 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
 import { joinText, oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, shareText, uploadText } from '../view/amounts.ts';
 import { configureMs, type HostView, isDuplicate, stepMs } from '../view/host-view.ts';
@@ -22,9 +23,9 @@ export function hostTable(hosts: readonly HostView[], layout: Layout): SafeText[
 }
 
 const hostColumns: readonly Column[] = [
-  { name: 'host', title: 'HOST' },
-  { name: 'address', title: 'ADDRESS', hideOrder: 4 },
-  { name: 'node', title: 'NODE', hideOrder: 3 },
+  { name: 'host', title: 'HOST', isName: true },
+  { name: 'address', title: 'ADDRESS', hideOrder: 4, isName: true },
+  { name: 'node', title: 'NODE', hideOrder: 3, isName: true },
   { name: 'phase', title: 'PHASE' },
   { name: 'step', title: 'STEP', hideOrder: 1 },
   { name: 'time', title: 'TIME', hideOrder: 2 },
@@ -79,23 +80,27 @@ export function detailOf(host: HostView, layout?: Layout): string {
   if (problem !== undefined && tone === 'bad') {
     return attempts > 1 ? `${problem.code}, ${countText(attempts, 'attempt')}` : problem.code;
   }
-  if (progress !== undefined) {
-    return layout?.columns === undefined
-      ? shareText(progress.bytes, progress.totalBytes)
-      : uploadText(progress, layout.nowMs);
-  }
+  const upload = progress === undefined ? undefined : uploadDetail(progress, activity?.waitsFor, layout);
+  if (upload !== undefined) return upload;
   if (problem !== undefined && tone === 'busy') return `may need more time (${problem.code})`;
-  if (activity?.waitsFor === undefined && tone !== 'slow') return note ?? '';
+  if (activity === undefined || (layout === undefined && activity.waitsFor === undefined)) return note ?? '';
   return waitText(host, layout);
+}
+
+/** Undefined when all bytes are sent and the step waits for something else. */
+function uploadDetail(progress: InstanceProgress, waitsFor: string | undefined, layout?: Layout): string | undefined {
+  const { bytes, totalBytes } = progress;
+  if (bytes >= totalBytes && waitsFor !== undefined) return undefined;
+  return layout?.columns === undefined ? shareText(bytes, totalBytes) : uploadText(progress, layout.nowMs);
 }
 
 /** `the kubelet registers its Node (12 s, usually 30 s, limit 10 min)`. */
 export function waitText(host: HostView, layout?: Pick<Layout, 'nowMs'>): string {
-  const { activity, step = '' } = host;
+  const { activity } = host;
   if (activity === undefined) return '';
   const ms = layout && stepMs(host, layout.nowMs);
-  const elapsed = ms === undefined ? '' : `${durationText(ms)}, `;
-  return `${activity.waitsFor ?? step} (${elapsed}${timesText(activity)})`;
+  const times = `${ms === undefined ? '' : `${durationText(ms)}, `}${timesText(activity)}`;
+  return activity.waitsFor === undefined ? times : `${activity.waitsFor} (${times})`;
 }
 
 /** `8 hosts: 5 Ready, 2 in progress, 1 with a problem; 1 duplicate`. */

@@ -18,14 +18,17 @@ export interface Column {
   title: string;
   /** Hidden on narrow terminals, the highest first; never when not set. */
   hideOrder?: number;
+  /** Long names are cut on a terminal, so that they do not push other columns away. */
+  isName?: true;
 }
 
 const gap = '  ';
 /** Columns are hidden before the last one gets narrower than this. */
 const minLastWidth = 12;
 
-export function printTable(columns: readonly Column[], rows: readonly Row[], layout: TableLayout): SafeText[] {
+export function printTable(columns: readonly Column[], allRows: readonly Row[], layout: TableLayout): SafeText[] {
   const { columns: limit = Infinity, paint = plain, hasHeaders = true } = layout;
+  const rows = allRows.map(row => withShortNames(row, columns, limit));
   const visible = fittingColumns(columns, rows, limit);
   const widths = widthsOf(visible, rows);
   const line = (cellOf: (column: Column) => SafeText, paintCell: (text: SafeText, column: Column) => SafeText) => {
@@ -52,6 +55,14 @@ export function printTable(columns: readonly Column[], rows: readonly Row[], lay
       ),
     ),
   ];
+}
+
+/** A name takes at most a third of a terminal. */
+function withShortNames(row: Row, columns: readonly Column[], limit: number): Row {
+  const names = columns.filter(({ isName, name }) => isName === true && row[name] !== undefined);
+  const width = Math.max(12, Math.floor(limit / 3));
+  const short = names.map(({ name }) => [name, cutTo(oneLine(row[name] ?? ''), width)]);
+  return { ...row, ...(Object.fromEntries(short) as Record<string, string>) };
 }
 
 function widthsOf(columns: readonly Column[], rows: readonly Row[]): number[] {

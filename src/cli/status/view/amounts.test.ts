@@ -67,18 +67,18 @@ test('counts in singular and plural', () => {
 });
 
 const uploads: [progress: Parameters<typeof uploadText>[0], want: string][] = [
-  [{ bytes: 0, totalBytes: 100 }, '[----------] 0 of 100 B (0 %)'],
-  [{ bytes: 0, totalBytes: 100, started: new Date(0).toISOString() }, '[----------] 0 of 100 B (0 %)'],
+  [{ bytes: 0, totalBytes: 100 }, '[----------] 0 %, 0 of 100 B'],
+  [{ bytes: 0, totalBytes: 100, started: new Date(0).toISOString() }, '[----------] 0 %, 0 of 100 B'],
   [
     { bytes: 12e6, totalBytes: 24e6, started: new Date(0).toISOString() },
-    '[#####-----] 12 of 24 MB (50 %), 3.0 MB/s, 4.0 s left',
+    '[#####-----] 50 %, 4.0 s left, 3.0 MB/s, 12 of 24 MB',
   ],
   [
     { bytes: 24e6, totalBytes: 24e6, started: new Date(0).toISOString() },
-    '[##########] 24 of 24 MB (100 %), 6.0 MB/s, 0.0 s left',
+    '[##########] 100 %, 0.0 s left, 6.0 MB/s, 24 of 24 MB',
   ],
-  [{ bytes: 30, totalBytes: 20, started: 'soon' }, '[##########] 30 of 20 B (100 %)'],
-  [{ bytes: -5, totalBytes: 0, started: '' }, '[##########] 0 of 0 B (100 %)'],
+  [{ bytes: 30, totalBytes: 20, started: 'soon' }, '[##########] 100 %, 30 of 20 B'],
+  [{ bytes: -5, totalBytes: 0, started: '' }, '[##########] 100 %, 0 of 0 B'],
 ];
 for (const [progress, want] of uploads) {
   test(`an upload of ${JSON.stringify(progress)} after four seconds is ${want}`, () =>

@@ -28,22 +28,28 @@ export function bytesText(bytes: number): string {
 /** Progress of a transfer: `12 of 24 MB (50 %)`. */
 export function shareText(bytes: number, totalBytes: number): string {
   const share = totalBytes > 0 ? Math.floor((100 * Math.min(bytes, totalBytes)) / totalBytes) : 100;
+  return `${amountText(bytes, totalBytes)} (${share} %)`;
+}
+
+/** `12 of 24 MB`. */
+function amountText(bytes: number, totalBytes: number): string {
   const [done, total] = [bytesText(bytes), bytesText(totalBytes)];
   const [, unit = ''] = total.split(' ');
-  return `${done.endsWith(` ${unit}`) ? done.slice(0, -unit.length - 1) : done} of ${total} (${share} %)`;
+  return `${done.endsWith(` ${unit}`) ? done.slice(0, -unit.length - 1) : done} of ${total}`;
 }
 
 const barWidth = 10;
 
-/** A running transfer: `[#####-----] 12 of 24 MB (50 %), 3.0 MB/s, 4 s left`. */
+/** A running transfer, the most important first: `[#####-----] 50 %, 4.0 s left, 3.0 MB/s, 12 of 24 MB`. */
 export function uploadText({ bytes, totalBytes, started = '' }: InstanceProgress, nowMs: number): string {
   const share = totalBytes > 0 ? Math.min(1, Math.max(0, bytes / totalBytes)) : 1;
   const full = Math.floor(share * barWidth);
-  const bar = `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${shareText(bytes, totalBytes)}`;
+  const bar = `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${Math.floor(share * 100)} %`;
+  const amount = amountText(bytes, totalBytes);
   const bytesPerMs = bytes / (nowMs - Date.parse(started));
-  if (!Number.isFinite(bytesPerMs) || bytesPerMs <= 0) return bar;
+  if (!Number.isFinite(bytesPerMs) || bytesPerMs <= 0) return `${bar}, ${amount}`;
   const leftMs = Math.max(0, totalBytes - bytes) / bytesPerMs;
-  return `${bar}, ${bytesText(bytesPerMs * 1000)}/s, ${durationText(leftMs)} left`;
+  return `${bar}, ${durationText(leftMs)} left, ${bytesText(bytesPerMs * 1000)}/s, ${amount}`;
 }
 
 /** `1 host`, `2 hosts`. */

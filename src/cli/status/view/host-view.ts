@@ -32,8 +32,8 @@ export interface ClusterView {
   hostKeys: Readonly<Record<string, string>>;
   /** Lists that could not be read. What is missing in them is no evidence. */
   unread: readonly ListName[];
-  /** False if the namespace has no object of an operator. */
-  hasOperator: boolean;
+  /** Whether the namespace has an object of an operator; unknown if such objects cannot be read. */
+  hasOperator: 'yes' | 'no' | 'unknown';
   /** Whether an operator holds the Lease. */
   isOperatorRunning: boolean;
   /** For the user, such as which objects cannot be read. */

@@ -16,7 +16,7 @@ export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts):
   const node = nodeNamed(facts.nodes, boundNode(instance));
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
   const isNodeGone = node === undefined && isNodeMissed(instance, facts);
-  const problem = isNodeGone ? undefined : problemOf(instance, failing);
+  const problem = isNodeGone ? undefined : problemOf(instance, failing, node);
   const at = isNodeGone ? nodeDeleted : phaseOf(instance, problem);
   return {
     ...namesOf(instance, node),
@@ -78,7 +78,12 @@ function activityOf(instance: WindowsInstance, node: NodeView | undefined, isNod
     return { ...none, note: `Node ${boundNode(instance)} does not exist; the operator configures the host again` };
   }
   if (phase === 'Ready') return { ...none, note: readyNote(node, conditions) };
-  return { step, progress, activity, note: phase === 'Paused' ? 'spec.paused is true' : undefined };
+  return { step, progress, activity, note: phase === 'Paused' ? pausedNote(instance, node) : undefined };
+}
+
+function pausedNote(instance: WindowsInstance, node: NodeView | undefined): string {
+  const isGone = node === undefined && boundNode(instance) !== undefined;
+  return `spec.paused is true${isGone ? `; Node ${boundNode(instance)} does not exist` : ''}`;
 }
 
 function timesOf({

@@ -7,6 +7,8 @@ import {
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
+import type { NodeView } from '#contract/node.ts';
+import { file } from '#contract/paths.ts';
 import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import type { HostProblem } from './host-view.ts';
 
@@ -18,6 +20,7 @@ const errorCode = /^[A-Z][A-Z0-9_]+$/;
 export function problemOf(
   { status = {} }: WindowsInstance,
   failing: TimelineStep | undefined,
+  node: NodeView | undefined,
 ): HostProblem | undefined {
   const { conditions } = status;
   const accepted = findCondition(conditions, instanceCondition.accepted);
@@ -25,8 +28,7 @@ export function problemOf(
   if (status.phase === 'Ready') {
     const ready = findCondition(conditions, instanceCondition.ready);
     if (ready?.reason !== notReady || ready.status === 'True') return undefined;
-    const remedy = `Run \`kubectl describe node ${status.node}\` and check its conditions and events.`;
-    return { ...conditionProblem(ready), remedy };
+    return notReadyProblem(status.node ?? '', node);
   }
   // The timeline is written before the condition, which decides whether it is a failure or only needs time.
   const configured = findCondition(conditions, instanceCondition.configured);
@@ -34,6 +36,17 @@ export function problemOf(
     return slowProblem(status);
   }
   return failing?.lastError ?? conditionProblem(configured);
+}
+
+function notReadyProblem(name: string, node: NodeView | undefined): HostProblem {
+  const why = node?.readyMessage ?? '';
+  return {
+    code: notReady,
+    message: `Node ${name} is not ready${why === '' ? '' : `: ${why}`}`,
+    remedy:
+      `Run \`kubectl describe node ${name}\`, and on the host \`Get-Service kubelet, containerd\` and ` +
+      `\`Get-Content ${file.kubeletLog} -Tail 20\`.`,
+  };
 }
 
 /** The operator gives a remedy when the step has taken more than twice the usual time. */

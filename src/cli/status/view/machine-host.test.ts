@@ -20,9 +20,17 @@ for (const [phase, want, tone, code] of phases) {
   });
 }
 
-const running = machineOf('m1', 'Running');
+const set = { metadata: { name: 'winworker', uid: 'set-1' } };
+const owner = { apiVersion: 'machine.openshift.io/v1beta1', kind: 'MachineSet', name: 'winworker', uid: 'set-1' };
+const running = machineOf('m1', 'Running', { ownerReferences: [owner] });
 const evidence: [what: string, over: Partial<ClusterView>, remedy: RegExp][] = [
-  ['everything was read and its Node is gone', {}, /oc delete machine m1/],
+  ['everything was read and its Node is gone', { machineSets: [set] }, /kubectl delete machine m1/],
+  ['no MachineSet replaces it', {}, /No MachineSet replaces this Machine/],
+  [
+    'another set of the same name exists',
+    { machineSets: [{ metadata: { ...set.metadata, uid: 'x' } }] },
+    /No MachineSet/,
+  ],
   ['no operator is running', { isOperatorRunning: false }, /Start the operator in namespace ns/],
   ['Nodes could not be read', { unread: ['nodes'] }, /permission to list Nodes/],
   ['its Node exists', { nodes: [nodeOf('node-m1')] }, /check the log of the operator/],
@@ -31,14 +39,22 @@ for (const [what, over, remedy] of evidence) {
   test(`the remedy for a Running Machine without an instance when ${what}`, () => {
     const [host] = hostViews(viewOf({ machines: [running], ...over }));
     expect(host?.problem?.remedy).toMatch(remedy);
-    if (what !== 'everything was read and its Node is gone') expect(host?.problem?.remedy).not.toMatch(/delete/);
+    if (what !== 'everything was read and its Node is gone')
+      expect(host?.problem?.remedy).not.toMatch(/kubectl delete/);
   });
 }
 
 test('a Machine has its address, and a remedy when it failed', () => {
   const [host] = hostViews(viewOf({ machines: [machineOf('m1', 'Failed')] }));
   expect(host).toMatchObject({ address: '10.0.0.7', source: { kind: 'Machine', name: 'm1' } });
-  expect(host?.problem?.remedy).toContain('oc describe machine m1 -n openshift-machine-api');
+  expect(host?.problem?.remedy).toContain('kubectl describe machine m1 -n openshift-machine-api');
+});
+
+test('the problem of a failed Machine has the reason of its provider', () => {
+  const machine = machineOf('m1', 'Failed');
+  const status = { ...machine.status, errorReason: 'InvalidConfiguration', errorMessage: 'no such image' };
+  const [host] = hostViews(viewOf({ machines: [{ ...machine, status }] }));
+  expect(host?.problem?.message).toBe('Machine m1 has failed: InvalidConfiguration: no such image');
 });
 
 test('a Machine that is being deleted is Deleting', () => {

@@ -30,19 +30,21 @@ function hostOfMachine(machine: Machine, view: ClusterView): HostView[] {
 
 function stateOf(machine: Machine, view: ClusterView): Pick<HostView, 'phase' | 'tone' | 'problem' | 'note'> {
   const none = { problem: undefined, note: undefined };
-  const { name = '', deletionTimestamp } = machine.metadata;
+  const { deletionTimestamp } = machine.metadata;
   const { phase = 'Pending' } = machine.status ?? {};
   if (deletionTimestamp !== undefined) return { ...none, phase: 'Deleting', tone: 'busy' };
-  if (phase === 'Failed') return { ...none, phase, tone: 'bad', problem: failedMachine(name) };
+  if (phase === 'Failed') return { ...none, phase, tone: 'bad', problem: failedMachine(machine) };
   if (phase === 'Running') return { ...none, phase, tone: 'bad', problem: unmanagedMachine(machine, view) };
   return { ...none, phase, tone: 'busy', note: 'waiting for the cloud provider' };
 }
 
-function failedMachine(name: string): HostProblem {
+function failedMachine({ metadata, status = {} }: Machine): HostProblem {
+  const { name = '' } = metadata;
+  const why = [status['errorReason'], status['errorMessage']].filter(text => typeof text === 'string' && text !== '');
   return {
     code: 'MachineFailed',
-    message: `Machine ${name} has failed`,
-    remedy: `Run \`oc describe machine ${name} -n ${namespaceName.machineApi}\`.`,
+    message: [`Machine ${name} has failed`, ...why].join(': '),
+    remedy: `Run \`kubectl describe machine ${name} -n ${namespaceName.machineApi}\`.`,
   };
 }
 
@@ -69,6 +71,15 @@ function unmanagedMachine({ metadata, status }: Machine, view: ClusterView): Hos
   return {
     code: 'MachineWithoutNode',
     message: `Machine ${name} is Running, but its Node ${nodeName} is gone; the operator does not manage it`,
-    remedy: `Run \`oc delete machine ${name} -n ${namespaceName.machineApi}\`; the MachineSet replaces it.`,
+    remedy: isReplaced(metadata, view)
+      ? `Run \`kubectl delete machine ${name} -n ${namespaceName.machineApi}\`; its MachineSet replaces it.`
+      : 'No MachineSet replaces this Machine. Find out who deleted the Node (audit log of the API server) before you replace it.',
   };
+}
+
+/** A Machine without a MachineSet would be lost. */
+function isReplaced({ ownerReferences = [] }: Machine['metadata'], { machineSets }: ClusterView): boolean {
+  return ownerReferences.some(
+    ({ kind, uid }) => kind === 'MachineSet' && machineSets.some(({ metadata }) => metadata.uid === uid),
+  );
 }

@@ -18,7 +18,7 @@ test('a Node without an instance has a row with a remedy when the operator confi
     problem: { code: 'NodeUnmanaged' },
   });
   expect(host?.problem?.remedy).toMatch(
-    /ConfigMap windows-instances in namespace ns again; .*kubectl delete node win-1/,
+    /`10\.0\.0\.9: username=NAME` to ConfigMap windows-instances in namespace ns again; .*kubectl delete node win-1/,
   );
 });
 

@@ -1,5 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
+import { isIpv4 } from '#base/ipv4.ts';
 import { configMapName, machineLabel, operatorAnnotations } from '#contract/names.ts';
 import { type NodeView, usableAddress } from '#contract/node.ts';
 import { type ClusterView, emptyHost, type HostProblem, type HostView } from './host-view.ts';
@@ -61,19 +62,26 @@ function stateOf(
   if (!operatorAnnotations.some(annotation => Object.hasOwn(node.annotations, annotation))) {
     return { phase, tone: 'idle', note: `${ready}; this operator did not configure it`, problem: undefined };
   }
-  return { phase, tone: 'bad', note: undefined, problem: abandonedNode(node.name, view, described) };
+  return { phase, tone: 'bad', note: ready, problem: abandonedNode(node, view, described) };
 }
 
 /** Advises to delete a Node only if everything that could describe its host was read, and every known host has another Node. */
-function abandonedNode(name: string, view: ClusterView, described: readonly HostView[]): HostProblem {
+function abandonedNode(node: NodeView, view: ClusterView, described: readonly HostView[]): HostProblem {
+  const { name, ready } = node;
   const { unread, namespace, isOperatorRunning } = view;
-  const message = `Node ${name} was configured by this operator, but no entry, Machine or WindowsInstance describes its host`;
-  const restore = `To keep it, add its host to ConfigMap ${configMapName.instances} in namespace ${namespace} again`;
+  const message =
+    `Node ${name} (${ready ? 'Ready' : 'not Ready'}) was configured by this operator, ` +
+    'but no entry, Machine or WindowsInstance describes its host';
+  const address = attempt(() => usableAddress(node.addresses));
+  const key = address.ok && isIpv4(address.value) ? address.value : 'ADDRESS';
+  const restore =
+    `To keep it, add the entry \`${key}: username=NAME\` to ConfigMap ${configMapName.instances} ` +
+    `in namespace ${namespace} again`;
   const isComplete = isOperatorRunning && !unread.includes('entries') && !unread.includes('machines');
-  const mayBeOther = described.some(({ node }) => node === undefined);
+  const mayBeOther = described.some(host => host.node === undefined);
   const remove =
     `to remove it, run \`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data\` and ` +
-    `\`kubectl delete node ${name}\``;
+    `\`kubectl delete node ${name}\`, which leaves the services on the host`;
   return {
     code: 'NodeUnmanaged',
     message,

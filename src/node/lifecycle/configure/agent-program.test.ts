@@ -179,6 +179,7 @@ test('the progress of the upload ends with all its bytes', async () => {
     note: () => undefined,
     report: ({ bytes }) => void reports.push(bytes),
     queued: wait => wait(),
+    hint: () => undefined,
   });
   expect(reports[0]).toBe(0);
   expect(reports.at(-1)).toBe(lab.journey.prepared.agent.bytes);

@@ -137,22 +137,28 @@ export const awaitVersion: Step<ConfigureJourney> = {
   run: (journey, turn) => untilAgent(journey, turn, () => false),
 };
 
+/** Events have the time of the host. */
+const maxSkewMs = 5 * 60_000;
+
 /** Waits until the agent has confirmed the version, or `isEnough`. */
 async function untilAgent(
   journey: ConfigureJourney,
-  { signal, note }: StepTurn,
+  { signal, note, hint }: StepTurn,
   isEnough: (node: NodeView) => boolean,
 ): Promise<void> {
   // The agent changes the network of the host, which breaks connections.
   await journey.host.close();
-  const { nodes } = journey.deps;
+  const { nodes, clock } = journey.deps;
+  const sinceMs = clock.now() - maxSkewMs;
   const look = (): true | undefined => {
     const { node } = journey;
     if (node === undefined) return undefined;
     const { nodeUID = node.uid } = journey.record.known;
     if (nodeUID !== node.uid) throw registeredAgain(node.name);
     if (isEnough(node) || isUpToDate(node, journey.prepared.inputs.version)) return true;
-    note([lastEvent(node, nodes.lastEvent(node.name)), readinessNote(node)].filter(text => text !== '').join('; '));
+    const event = nodes.lastEvent(node.name, sinceMs);
+    note([lastEvent(node, event), readinessNote(node)].filter(text => text !== '').join('; '));
+    if (isFailure(event)) hint();
     return undefined;
   };
   await untilNodes(nodes, look, signal);
@@ -163,6 +169,11 @@ function lastEvent({ annotations }: NodeView, event: string | undefined): string
   const hasSubnet = Object.hasOwn(annotations, nodeAnnotation.hybridOverlaySubnet);
   const isOver = hasSubnet && event?.startsWith(`${serviceWaiting}: `) === true;
   return event === undefined || isOver ? 'the agent configures the host' : event;
+}
+
+/** The agent retries, but the administrator can look at the cause at once. */
+function isFailure(event = ''): boolean {
+  return /^(ConfigurationFailure|ServiceFailure): /.test(event);
 }
 
 function readinessNote({ name, ready, readyMessage = '' }: NodeView): string {

@@ -113,7 +113,10 @@ const isOfMachine: Rule = ({ address, name, machineNames }) => {
   return new AppError(
     'NODE_NAME_CHANGED',
     `${address}: the host name is ${name}, but that of its Machine is ${machineNames.join(' or ')}`,
-    { remedy: 'Delete the Machine so that its MachineSet creates a new one; find out who renamed the host.' },
+    {
+      remedy:
+        'Find out who renamed the host. If a MachineSet owns the Machine, delete the Machine, and the set creates a new one.',
+    },
   );
 };
 

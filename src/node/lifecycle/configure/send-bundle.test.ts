@@ -32,6 +32,7 @@ async function bench(bytes = 1000, files?: readonly BundleFile[]) {
     note: (text: string | undefined) => void notes.push(text),
     report: ({ bytes: sent }: { bytes: number }) => void progress.push(sent),
     queued: <T>(wait: () => Promise<T>) => wait(),
+    hint: () => undefined,
   };
   const prepared = await lab.journey.deps.bundleHashes.prepare(content);
   const before = lab.host.commands.length;

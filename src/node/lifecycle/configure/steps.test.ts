@@ -226,8 +226,10 @@ test('an agent that does not come to its end is reported with its last words, wh
   const waiting = rejectionOf(bench.take(awaitSettings));
   await soon(5);
   expect(bench.journey.record.journal.activity?.waitsFor).toBe('the agent configures the host');
-  bench.putReportEvent({ reason: 'ServiceFailure', message: 'kube-proxy does not start' });
+  const time = new Date(bench.clock.now()).toISOString();
+  bench.putReportEvent({ reason: 'ServiceFailure', message: 'kube-proxy does not start', time });
   expect(bench.journey.record.journal.activity?.waitsFor).toBe('ServiceFailure: kube-proxy does not start');
+  expect(bench.journey.record.journal.activity?.remedy).toMatch(/kubectl/);
   const error = await waiting;
   expect(error).toMatchObject({
     code: 'NODE_VERSION_TIMEOUT',
