@@ -1,12 +1,16 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configMapName } from '../../src/contract/names.ts';
 import { configMaps, nodes } from '../../src/kube/resources.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
+import { repositoryRoot } from '../kit/run-wmco.ts';
 import { startWmco } from '../kit/wmco-process.ts';
 
 /** `wmco status` for hosts that fail for different reasons, and for healthy ones. */
@@ -203,6 +207,22 @@ test('shows a cordoned Node', async () => {
   expect((await status()).out).toMatch(/^win-9\S* .*Ready .*cordoned by a user$/m);
   await cordon(null);
 });
+
+test('-w ends with the next change when the reader of its output is gone', async () => {
+  const line = `'${process.execPath}' src/bin/wmco.ts status -w -o json | head -1`;
+  const env = { ...process.env, KUBECONFIG: join(folder, 'kubeconfig') };
+  const child = spawn('sh', ['-c', line], { cwd: repositoryRoot, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let isOver = false;
+  const ended = once(child, 'close').then(() => (isOver = true));
+  await once(child.stdout, 'data');
+  for (let round = 0; !isOver && round < 300; round += 1) {
+    const body = { spec: { unschedulable: round % 2 === 0 ? true : null } };
+    await operator.client.patch(nodes, 'win-9', { type: 'merge', body });
+    await Promise.race([ended, delay(200)]);
+  }
+  expect(isOver).toBe(true);
+  await operator.client.patch(nodes, 'win-9', { type: 'merge', body: { spec: { unschedulable: null } } });
+}, 120_000);
 
 test('its output contains no secret', async () => {
   const all = [await status(), await status('-o', 'json')].map(({ out, err }) => out + err).join('');
