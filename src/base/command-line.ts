@@ -21,6 +21,13 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
+interface PositionalArgument {
+  name: string;
+  help: string;
+  /** Can be given several times. */
+  isList?: true;
+}
+
 export interface CommandLine<F extends Flags = Flags> {
   /** As typed: `wmco status`. */
   name: string;
@@ -29,7 +36,7 @@ export interface CommandLine<F extends Flags = Flags> {
   flags: F;
   required?: readonly string[];
   /** Its positional argument, always optional. */
-  argument?: { name: string; help: string /** Can be given several times. */; isList?: true };
+  argument?: PositionalArgument;
   /** Examples and exit codes, printed at the end of help. */
   details?: string;
 }

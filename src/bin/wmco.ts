@@ -108,11 +108,14 @@ function liveTerminal(): LiveTerminal {
     version,
     size: () => (stdout.isTTY ? { columns: stdout.columns || 80, rows: stdout.rows || 24 } : undefined),
     environment: process.env,
-    command: programCommand,
+    command: () => (knownCommand ??= programCommand()),
     signal: AbortSignal.any([stopSignal(), readerGone.signal]),
     clock: systemClock,
   };
 }
+
+/** Searched once: live tables show it several times a second. */
+let knownCommand: string | undefined;
 
 /** `wmco` if the shell finds it, else the path of the script that runs this program. */
 function programCommand(): string {

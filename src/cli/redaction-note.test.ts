@@ -6,6 +6,9 @@ import { repositoryRoot, runWmco } from '../../test/kit/run-wmco.ts';
 
 const example = (name: string) => join(repositoryRoot, 'examples', name);
 
+const renderFiles = (...words: string[]) =>
+  runWmco(['render', 'files', '-f', example('cluster.yaml'), example('secrets.yaml'), ...words]);
+
 const notes: [words: string[], note: string][] = [
   [[], 'note: 3 values are redacted; use --show-secrets to print them\n'],
   [['-o', 'json'], 'note: 3 values are redacted; use --show-secrets to print them\n'],
@@ -14,29 +17,14 @@ const notes: [words: string[], note: string][] = [
 ];
 for (const [words, note] of notes) {
   test(`files ${words.join(' ')}: ${note === '' ? 'prints no note' : 'says how many values are redacted'}`, async () => {
-    const { err } = await runWmco([
-      'render',
-      'files',
-      '-f',
-      example('cluster.yaml'),
-      example('secrets.yaml'),
-      ...words,
-    ]);
+    const { err } = await renderFiles(...words);
     expect(err).toBe(note);
   });
 }
 
 test('files -o dir=PATH: says how many values are redacted in the files', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'wmco-redacted-'));
-  const { err } = await runWmco([
-    'render',
-    'files',
-    '-f',
-    example('cluster.yaml'),
-    example('secrets.yaml'),
-    '-o',
-    `dir=${folder}`,
-  ]);
+  const { err } = await renderFiles('-o', `dir=${folder}`);
   await rm(folder, { recursive: true });
   expect(err).toBe('note: 3 values are redacted; use --show-secrets to print them\n');
 });

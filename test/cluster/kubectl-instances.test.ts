@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { recordEvent } from '../../src/cluster/instance-events.ts';
@@ -8,15 +7,12 @@ import { windowsInstanceCrd } from '../../src/contract/windows-instance/crd.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { EventRecorder } from '../../src/kube/events/events.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { issueClientPair } from '../../src/sandbox/apiserver/auth/ca.ts';
-import { secureParts } from '../../src/sandbox/apiserver/auth/secure.ts';
-import { type ApiServer, startApiServer } from '../../src/sandbox/apiserver/server.ts';
-import { findKubectls, kubectl } from '../kit/kubectl.ts';
+import { findKubectls, kubectl, type KubectlServer, startKubectlServer } from '../kit/kubectl.ts';
 
 /** What an administrator sees of WindowsInstances with kubectl. */
 
 let folder: string;
-let server: ApiServer;
+let target: KubectlServer;
 
 const instance = (name: string, spec: object) => ({
   apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1',
@@ -26,20 +22,15 @@ const instance = (name: string, spec: object) => ({
 });
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'wmco-kubectl-'));
-  const parts = secureParts();
-  server = await startApiServer(parts);
-  const admin = { commonName: 'admin', organizations: ['system:masters'] };
-  const { certificate, key } = issueClientPair(parts.authority, admin, parts.clock);
-  await writeFile(join(folder, 'kubeconfig'), server.kubeconfig({ clientCertificate: certificate, clientKey: key }));
+  target = await startKubectlServer();
+  ({ folder } = target);
   await writeFile(join(folder, 'crd.json'), JSON.stringify(windowsInstanceCrd()));
   const valid = instance('win1', { address: 'win1.example.com', username: 'Administrator' });
   await writeFile(join(folder, 'valid.json'), JSON.stringify(valid));
   await writeFile(join(folder, 'no-user.json'), JSON.stringify(instance('win2', { address: 'win2.example.com' })));
 });
 afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
+  await target[Symbol.asyncDispose]();
 });
 
 /** Found in what `kubectl explain` prints, whose lines are wrapped differently by each version. */
@@ -54,7 +45,7 @@ const explained: [path: string, words: RegExp][] = [
 ];
 
 for (const binary of findKubectls()) {
-  const run = (...args: string[]) => kubectl(binary, join(folder, 'kubeconfig'), folder)(...args);
+  const run = (...args: string[]) => kubectl(binary, target.kubeconfig, folder)(...args);
   const at = (file: string) => join(folder, file);
 
   test(`${binary} explains every field, if it reads OpenAPI v3`, async () => {

@@ -1,32 +1,23 @@
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { issueClientPair } from '../../src/sandbox/apiserver/auth/ca.ts';
-import { secureParts } from '../../src/sandbox/apiserver/auth/secure.ts';
-import { type ApiServer, startApiServer } from '../../src/sandbox/apiserver/server.ts';
 import { makeCsr } from '../kit/csr.ts';
-import { findKubectls, type Kubectl, kubectl } from '../kit/kubectl.ts';
+import { findKubectls, type Kubectl, kubectl, type KubectlServer, startKubectlServer } from '../kit/kubectl.ts';
 
 const binaries = findKubectls();
 let folder: string;
-let server: ApiServer;
+let target: KubectlServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'wmco-kubectl-'));
-  const parts = secureParts();
-  server = await startApiServer(parts);
-  const admin = { commonName: 'admin', organizations: ['system:masters'] };
-  const { certificate, key } = issueClientPair(parts.authority, admin, parts.clock);
-  await writeFile(join(folder, 'kubeconfig'), server.kubeconfig({ clientCertificate: certificate, clientKey: key }));
+  target = await startKubectlServer();
+  ({ folder } = target);
 });
 afterAll(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
+  await target[Symbol.asyncDispose]();
 });
 
-const kubeconfig = (): string => join(folder, 'kubeconfig');
+const kubeconfig = (): string => target.kubeconfig;
 const tool = (binary: string): Kubectl => kubectl(binary, kubeconfig(), folder);
 
 async function file(name: string, ...objects: object[]): Promise<string> {

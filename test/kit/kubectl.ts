@@ -1,8 +1,12 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { issueClientPair } from '../../src/sandbox/apiserver/auth/ca.ts';
+import { secureParts } from '../../src/sandbox/apiserver/auth/secure.ts';
+import { type ApiServer, startApiServer } from '../../src/sandbox/apiserver/server.ts';
 
 /** Every kubectl there is: that of the machine, and Debian's old one, fetched once into the cache where that is possible. */
 export function findKubectls(): string[] {
@@ -39,5 +43,31 @@ export function kubectl(binary: string, kubeconfig: string, folder: string): Kub
       const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
       return { ok: false, text: `${stdout}${stderr}` };
     }
+  };
+}
+
+/** The embedded API server, and a folder with the kubeconfig of its administrator. */
+export interface KubectlServer extends AsyncDisposable {
+  server: ApiServer;
+  folder: string;
+  kubeconfig: string;
+}
+
+export async function startKubectlServer(): Promise<KubectlServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'wmco-kubectl-'));
+  const kubeconfig = join(folder, 'kubeconfig');
+  const parts = secureParts();
+  const server = await startApiServer(parts);
+  const admin = { commonName: 'admin', organizations: ['system:masters'] };
+  const { certificate, key } = issueClientPair(parts.authority, admin, parts.clock);
+  await writeFile(kubeconfig, server.kubeconfig({ clientCertificate: certificate, clientKey: key }));
+  return {
+    server,
+    folder,
+    kubeconfig,
+    [Symbol.asyncDispose]: async () => {
+      await server.close();
+      await rm(folder, { recursive: true, force: true });
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import { shortLine } from '#base/printable.ts';
-import { redacted } from '#base/secret.ts';
+import { redacted, withoutLogin } from '#base/secret.ts';
 import { dir } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 
@@ -84,10 +84,10 @@ export function withoutSecrets(line: string): string {
     .replaceAll(/[A-Za-z0-9+/=_.~-]{20,}/g, run => (/^[a-z_./-]+$/.test(run) ? run : redacted));
 }
 
-/** Up to the last @: a password may contain one, too. */
+/** The word may have quotes or a name before its URL. */
 function withoutLogins(word: string): string {
-  const [from, to] = [word.indexOf('//'), word.lastIndexOf('@')];
-  return from === -1 || to < from ? word : `${word.slice(0, from + 2)}${redacted}${word.slice(to)}`;
+  const start = word.indexOf('//') + 2;
+  return start === 1 ? word : `${word.slice(0, start)}${withoutLogin(word.slice(start))}`;
 }
 
 function isPaddedBase64(word: string): boolean {

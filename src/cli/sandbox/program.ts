@@ -11,8 +11,7 @@ import { countText, durationText } from '../status/view/amounts.ts';
 import { type WatchedCluster, watchCluster } from '../status/cluster-reader.ts';
 import { type Display, displayOn, layoutFor } from '../status/screen/displays.ts';
 import { follow } from '../status/screen/follow.ts';
-import { countsLine, hostTable } from '../status/screen/host-table.ts';
-import { problemBlocks } from '../status/screen/problems.ts';
+import { overview } from '../status/screen/overview.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
 import { type HostView, isDuplicate, isGood } from '../status/view/host-view.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
@@ -171,12 +170,8 @@ class SandboxSession {
   /** Stays when the sandbox has ended: what the hosts are now, and what it took. */
   #lastLines(): SafeText[] {
     if (this.#hosts.length === 0) return [];
-    const layout = layoutFor(this.#deps.terminal);
-    const problems = problemBlocks(this.#hosts, layout).flat();
     return [
-      ...hostTable(this.#hosts, layout),
-      countsLine(this.#hosts, layout.paint),
-      ...(problems.length > 0 ? [safe``, ...problems] : []),
+      ...overview(this.#hosts, layoutFor(this.#deps.terminal)),
       safe``,
       ...this.#summary(),
       safe``,

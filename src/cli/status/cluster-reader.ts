@@ -154,7 +154,7 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
   const dataOf = (name: 'entries' | 'hostKeys') =>
     (listOf(name)[0] as { data?: Record<string, string> } | undefined)?.data ?? {};
   const [lease] = listOf('lease') as readonly Lease[];
-  const unread = allLists.filter(name => lists[name] === undefined);
+  const unread = listRequests(deps).flatMap(({ name }) => (lists[name] === undefined ? [name] : []));
   const operator = unread.includes('lease') ? [] : operatorNotes(lease, deps);
   return {
     namespace: deps.namespace,
@@ -179,7 +179,6 @@ function operatorIn(lists: Lists): ClusterView['hasOperator'] {
   return operatorLists.some(name => lists[name] === undefined) ? 'unknown' : 'no';
 }
 
-const allLists: readonly ListName[] = ['instances', 'nodes', 'entries', 'hostKeys', 'machines', 'machineSets', 'lease'];
 /** Objects that exist only in the namespace of an operator. */
 const operatorLists: readonly ListName[] = ['instances', 'entries', 'lease'];
 

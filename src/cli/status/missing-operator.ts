@@ -11,50 +11,15 @@ interface SearchDeps {
 
 const options = { timeoutMs: 10_000, maxRetries: 0 } as const;
 
-/** The error for a namespace without an operator; names those that have one. */
-export async function missingOperatorError(
-  { client, namespace }: SearchDeps,
-  signal: AbortSignal,
-): Promise<MissingOperatorError> {
+/** The namespaces with an operator, as far as they can be read. */
+export async function findOperators({ client }: SearchDeps, signal: AbortSignal): Promise<string[]> {
   const call = { ...options, signal };
   const named = { fieldSelector: `metadata.name=${operatorName}` };
-  const [namespacesFound, exists] = await Promise.all([
-    Promise.all([
-      namespacesIn(client.list(leases, { ...named, ...call })),
-      namespacesIn(client.list(windowsInstances, { limit: 500, ...call })),
-    ]),
-    // Without permission to read it, it may exist.
-    client.find(namespaces, namespace, call).then(
-      object => object !== undefined,
-      () => true,
-    ),
+  const found = await Promise.all([
+    namespacesIn(client.list(leases, { ...named, ...call })),
+    namespacesIn(client.list(windowsInstances, { limit: 500, ...call })),
   ]);
-  const others = [...new Set(namespacesFound.flat())].sort();
-  const where = exists
-    ? `no operator in namespace ${shown(namespace)}`
-    : `namespace ${shown(namespace)} does not exist`;
-  const [first] = others;
-  if (first === undefined) {
-    const remedy = 'Install the operator, or choose its namespace with --namespace or its cluster with --context.';
-    return new MissingOperatorError('OPERATOR_MISSING', where, { remedy });
-  }
-  const found = `the operator was found in ${others.map(each => shown(each)).join(', ')}`;
-  return new MissingOperatorError(
-    'OPERATOR_MISSING',
-    `${where}; ${found}`,
-    { remedy: `Use --namespace ${first}.` },
-    true,
-  );
-}
-
-class MissingOperatorError extends AppError {
-  /** Whether another namespace has an operator. */
-  readonly isElsewhere: boolean;
-
-  constructor(code: 'OPERATOR_MISSING', message: string, options: { remedy: string }, isElsewhere = false) {
-    super(code, message, options);
-    this.isElsewhere = isElsewhere;
-  }
+  return [...new Set(found.flat())].sort();
 }
 
 /** Empty when the list cannot be read. */
@@ -64,4 +29,28 @@ async function namespacesIn(list: ReturnType<Client['list']>): Promise<string[]>
   } catch {
     return [];
   }
+}
+
+/** The error for a namespace without an operator; names those that have one. */
+export async function missingOperatorError(
+  others: readonly string[],
+  { client, namespace }: SearchDeps,
+  signal: AbortSignal,
+): Promise<AppError> {
+  const exists = await client.find(namespaces, namespace, { ...options, signal }).then(
+    object => object !== undefined,
+    // Without permission to read it, it may exist.
+    () => true,
+  );
+  const where = exists
+    ? `no operator in namespace ${shown(namespace)}`
+    : `namespace ${shown(namespace)} does not exist`;
+  const [first] = others;
+  if (first === undefined) {
+    return new AppError('OPERATOR_MISSING', where, {
+      remedy: 'Install the operator, or choose its namespace with --namespace or its cluster with --context.',
+    });
+  }
+  const found = `the operator was found in ${others.map(each => shown(each)).join(', ')}`;
+  return new AppError('OPERATOR_MISSING', `${where}; ${found}`, { remedy: `Use --namespace ${first}.` });
 }

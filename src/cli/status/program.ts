@@ -4,13 +4,13 @@ import { jsonText, oneLine, printable, type SafeText, safe, yamlText } from '../
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { type ClusterReaderDeps, readCluster, watchCluster } from './cluster-reader.ts';
 import { openClient } from './connection.ts';
-import { missingOperatorError } from './missing-operator.ts';
+import { findOperators, missingOperatorError } from './missing-operator.ts';
 import { readStatusOptions, statusLine, type StatusOptions } from './options.ts';
 import { type Display, displayOn, jsonDisplay, layoutFor, screenDisplay } from './screen/displays.ts';
 import { follow } from './screen/follow.ts';
 import { hostPage } from './screen/host-page.ts';
-import { countsLine, hostTable } from './screen/host-table.ts';
-import { problemBlocks, type ProblemLayout } from './screen/problems.ts';
+import { overview } from './screen/overview.ts';
+import type { ProblemLayout } from './screen/problems.ts';
 import { selectHosts, selectKnownHosts } from './select-hosts.ts';
 import { hostViews } from './view/cluster-hosts.ts';
 import { hostData, objectName } from './view/host-data.ts';
@@ -43,9 +43,9 @@ async function showOnce(deps: ClusterReaderDeps, options: StatusOptions, termina
 /** Without any object of an operator, the namespace is probably wrong. */
 async function checkOperator(view: ClusterView, deps: ClusterReaderDeps, signal: AbortSignal): Promise<void> {
   if (view.hasOperator === 'yes') return;
-  const error = await missingOperatorError(deps, signal);
+  const others = await findOperators(deps, signal);
   // Objects that may not be read can exist.
-  if (view.hasOperator === 'no' || error.isElsewhere) throw error;
+  if (view.hasOperator === 'no' || others.length > 0) throw await missingOperatorError(others, deps, signal);
 }
 
 type ShowOptions = Pick<StatusOptions, 'hosts' | 'form' | 'hasHeaders'>;
@@ -69,7 +69,9 @@ function textLines(
 ): SafeText[] {
   if (options.form === 'name') return [...new Set(hosts.map(objectName))].map(oneLine);
   const hasPages = options.hosts.length > 0 && options.form === 'text';
-  const lines = hasPages ? pages(hosts, terminal) : overview(hosts, options, terminal);
+  const lines = hasPages
+    ? pages(hosts, terminal)
+    : overview(hosts, { ...layoutFor(terminal), isWide: options.form === 'wide', hasHeaders: options.hasHeaders });
   return options.hasHeaders ? [...lines, ...noteLines(view)] : lines;
 }
 
@@ -104,18 +106,6 @@ function displayFor({ form, hosts, hasHeaders }: StatusOptions, terminal: LiveTe
         isWide: form === 'wide',
         hasHeaders,
       });
-}
-
-function overview(
-  hosts: readonly HostView[],
-  { form, hasHeaders }: Pick<StatusOptions, 'form' | 'hasHeaders'>,
-  terminal: LiveTerminal,
-): SafeText[] {
-  const layout = { ...layoutFor(terminal), isWide: form === 'wide', hasHeaders };
-  const table = hosts.length === 0 ? [] : hostTable(hosts, layout);
-  if (!hasHeaders) return table;
-  const problems = problemBlocks(hosts, layout).flat();
-  return [...table, countsLine(hosts, layout.paint), ...(problems.length > 0 ? [empty, ...problems] : [])];
 }
 
 function pages(hosts: readonly HostView[], terminal: LiveTerminal, how: ProblemLayout = {}): SafeText[] {

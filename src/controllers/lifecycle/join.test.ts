@@ -225,7 +225,7 @@ test('a host whose kubelet cannot be reached joins, with a condition and a Warni
   ]);
 });
 
-test('a kubelet that could not be reached is tried again when the retry annotation changes', async () => {
+test('a kubelet that could not be reached is probed again when the retry annotation changes', async () => {
   const lab = await startJoinLab();
   lab.host();
   let isOpen = false;

@@ -2,6 +2,7 @@ import { oneLine, printable, type SafeText, safe } from '../../safe-text.ts';
 import { durationText } from '../view/amounts.ts';
 import { detailOf } from './host-table.ts';
 import { configureMs, type HostView, rowKey } from '../view/host-view.ts';
+import { takeGone } from './take-gone.ts';
 import { cutTo, padTo, widthOf } from './text-width.ts';
 
 interface PrintedLine {
@@ -41,7 +42,8 @@ export class ChangeLines {
           : safe`${indent}${oneLine(text)}`,
       ),
     );
-    return [...lines, ...this.#gone(hosts, nowMs)];
+    const gone = takeGone(this.#printed, hosts).map(({ name }) => safe`${stamp}  ${oneLine(name)}  is gone`);
+    return [...lines, ...gone];
   }
 
   #changesOf(host: HostView, nowMs: number): string[] {
@@ -54,13 +56,6 @@ export class ChangeLines {
     const problem = tone === 'bad' || tone === 'slow' ? host.problem : undefined;
     this.#printed.set(rowKey(host), { name: host.name, text, at, atMs: nowMs, code: problem?.code });
     return [text, ...(problem === undefined ? [] : problemTexts(problem))];
-  }
-
-  #gone(hosts: readonly HostView[], nowMs: number): SafeText[] {
-    const present = new Set(hosts.map(rowKey));
-    const gone = [...this.#printed].filter(([key]) => !present.has(key));
-    for (const [key] of gone) this.#printed.delete(key);
-    return gone.map(([, { name }]) => safe`${printable(this.#stamp(nowMs))}  ${oneLine(name)}  is gone`);
   }
 }
 

@@ -2,6 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import { oneLineJson, type SafeText } from '../../safe-text.ts';
 import { hostData } from '../view/host-data.ts';
 import { type HostView, rowKey } from '../view/host-view.ts';
+import { takeGone } from './take-gone.ts';
 
 /** Hosts and notes as JSON lines, each only when it has changed. */
 export class JsonLines {
@@ -13,7 +14,8 @@ export class JsonLines {
     const time = timestamp(nowMs);
     const news = notes.filter(note => !this.#notes.includes(note)).map(note => ({ note }));
     this.#notes = notes;
-    return [...this.#changed(hosts), ...this.#gone(hosts), ...news].map(data => oneLineJson({ time, ...data }));
+    const gone = takeGone(this.#printed, hosts).map(({ name }) => ({ name, phase: 'Gone' }));
+    return [...this.#changed(hosts), ...gone, ...news].map(data => oneLineJson({ time, ...data }));
   }
 
   #changed(hosts: readonly HostView[]): object[] {
@@ -23,15 +25,6 @@ export class JsonLines {
       if (this.#printed.get(key)?.text === text) return [];
       this.#printed.set(key, { name: host.name, text });
       return [data];
-    });
-  }
-
-  #gone(hosts: readonly HostView[]): object[] {
-    const present = new Set(hosts.map(rowKey));
-    const gone = [...this.#printed].filter(([key]) => !present.has(key));
-    return gone.map(([key, { name }]) => {
-      this.#printed.delete(key);
-      return { name, phase: 'Gone' };
     });
   }
 }

@@ -27,8 +27,11 @@ export function bytesText(bytes: number): string {
 
 /** Progress of a transfer: `12 of 24 MB (50 %)`. */
 export function shareText(bytes: number, totalBytes: number): string {
-  const share = totalBytes > 0 ? Math.floor((100 * Math.min(bytes, totalBytes)) / totalBytes) : 100;
-  return `${amountText(bytes, totalBytes)} (${share} %)`;
+  return `${amountText(bytes, totalBytes)} (${percentOf(bytes, totalBytes)} %)`;
+}
+
+function percentOf(bytes: number, totalBytes: number): number {
+  return totalBytes > 0 ? Math.floor((100 * Math.max(0, Math.min(bytes, totalBytes))) / totalBytes) : 100;
 }
 
 /** `12 of 24 MB`. */
@@ -42,9 +45,9 @@ const barWidth = 10;
 
 /** A running transfer, the most important first: `[#####-----] 50 %, 4.0 s left, 3.0 MB/s, 12 of 24 MB`. */
 export function uploadText({ bytes, totalBytes, started = '' }: InstanceProgress, nowMs: number): string {
-  const share = totalBytes > 0 ? Math.min(1, Math.max(0, bytes / totalBytes)) : 1;
-  const full = Math.floor(share * barWidth);
-  const bar = `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${Math.floor(share * 100)} %`;
+  const percent = percentOf(bytes, totalBytes);
+  const full = Math.floor((percent * barWidth) / 100);
+  const bar = `[${'#'.repeat(full)}${'-'.repeat(barWidth - full)}] ${percent} %`;
   const amount = amountText(bytes, totalBytes);
   const bytesPerMs = bytes / (nowMs - Date.parse(started));
   if (!Number.isFinite(bytesPerMs) || bytesPerMs <= 0) return `${bar}, ${amount}`;

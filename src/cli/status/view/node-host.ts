@@ -8,15 +8,23 @@ import { type ClusterView, emptyHost, type HostProblem, type HostView } from './
 /** Windows Nodes that are not the recorded Node of an instance or Machine. */
 export function hostsOfNodes(view: ClusterView, described: readonly HostView[]): HostView[] {
   const bound = new Set(described.flatMap(({ node }) => (node === undefined ? [] : [node.name])));
+  const others = view.nodes.filter(({ name }) => !bound.has(name));
+  // Most clusters have none, and the rows are computed several times a second.
+  if (others.length === 0) return [];
   const related = relations(view, described);
-  return view.nodes
-    .filter(({ name }) => !bound.has(name))
-    .map(node => {
-      const relation = [node.name, ...node.addresses.map(({ address }) => address)]
-        .map(name => related.get(normalHostName(name)))
-        .find(found => found !== undefined);
-      return { ...rowOf(node), ...stateOf(node, relation, view, described) };
-    });
+  const isRemovable = isEvidenceComplete(view, described);
+  return others.map(node => {
+    const relation = [node.name, ...node.addresses.map(({ address }) => address)]
+      .map(name => related.get(normalHostName(name)))
+      .find(found => found !== undefined);
+    return { ...rowOf(node), ...stateOf(node, relation, { view, isRemovable }) };
+  });
+}
+
+/** Everything that could describe the host of a Node was read, and every known host has another Node. */
+function isEvidenceComplete({ isOperatorRunning, unread }: ClusterView, described: readonly HostView[]): boolean {
+  const isRead = !unread.includes('entries') && !unread.includes('machines');
+  return isOperatorRunning && isRead && described.every(({ node }) => node !== undefined);
 }
 
 /** Names and addresses that belong to a known host, and how to name that host. They are no evidence, only a reason not to advise removal. */
@@ -51,8 +59,7 @@ function rowOf(node: NodeView): Omit<HostView, 'phase' | 'tone'> {
 function stateOf(
   node: NodeView,
   relation: string | undefined,
-  view: ClusterView,
-  described: readonly HostView[],
+  { view, isRemovable }: { view: ClusterView; isRemovable: boolean },
 ): Pick<HostView, 'phase' | 'tone' | 'note' | 'problem'> {
   const phase = 'Unmanaged';
   const ready = node.ready ? 'Ready' : 'not Ready';
@@ -62,13 +69,11 @@ function stateOf(
   if (!operatorAnnotations.some(annotation => Object.hasOwn(node.annotations, annotation))) {
     return { phase, tone: 'idle', note: `${ready}; this operator did not configure it`, problem: undefined };
   }
-  return { phase, tone: 'bad', note: ready, problem: abandonedNode(node, view, described) };
+  return { phase, tone: 'bad', note: ready, problem: abandonedNode(node, view.namespace, isRemovable) };
 }
 
-/** Advises to delete a Node only if everything that could describe its host was read, and every known host has another Node. */
-function abandonedNode(node: NodeView, view: ClusterView, described: readonly HostView[]): HostProblem {
+function abandonedNode(node: NodeView, namespace: string, isRemovable: boolean): HostProblem {
   const { name, ready } = node;
-  const { unread, namespace, isOperatorRunning } = view;
   const message =
     `Node ${name} (${ready ? 'Ready' : 'not Ready'}) was configured by this operator, ` +
     'but no entry, Machine or WindowsInstance describes its host';
@@ -77,14 +82,12 @@ function abandonedNode(node: NodeView, view: ClusterView, described: readonly Ho
   const restore =
     `To keep it, add the entry \`${key}: username=NAME\` to ConfigMap ${configMapName.instances} ` +
     `in namespace ${namespace} again`;
-  const isComplete = isOperatorRunning && !unread.includes('entries') && !unread.includes('machines');
-  const mayBeOther = described.some(host => host.node === undefined);
   const remove =
     `to remove it, run \`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data\` and ` +
     `\`kubectl delete node ${name}\`, which leaves the services on the host`;
   return {
     code: 'NodeUnmanaged',
     message,
-    remedy: isComplete && !mayBeOther ? `${restore}; ${remove}.` : `${restore}.`,
+    remedy: isRemovable ? `${restore}; ${remove}.` : `${restore}.`,
   };
 }

@@ -12,6 +12,7 @@ import { untilNodes } from '../node-watch.ts';
 import type { StepTimeout, Step, StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
+import { maxSkewMs } from './preflight.ts';
 import { rebootTimeout } from './prepare-windows.ts';
 import { rebootOnce } from './reboot.ts';
 import { checkAgent, checkCommand, checkReboot } from './remedies.ts';
@@ -137,9 +138,6 @@ export const awaitVersion: Step<ConfigureJourney> = {
   run: (journey, turn) => untilAgent(journey, turn, () => false),
 };
 
-/** Events have the time of the host. */
-const maxSkewMs = 5 * 60_000;
-
 /** Waits until the agent has confirmed the version, or `isEnough`. */
 async function untilAgent(
   journey: ConfigureJourney,
@@ -149,6 +147,7 @@ async function untilAgent(
   // The agent changes the network of the host, which breaks connections.
   await journey.host.close();
   const { nodes, clock } = journey.deps;
+  // Events have the time of the host.
   const sinceMs = clock.now() - maxSkewMs;
   const look = (): true | undefined => {
     const { node } = journey;

@@ -105,7 +105,7 @@ const hasDiskSpace: Check = ({ address, inventory, missing }) => {
 };
 
 /** Certificates are backdated by five minutes; for a host further behind they are not valid yet. */
-const maxSkewMs = 5 * 60_000;
+export const maxSkewMs = 5 * 60_000;
 
 const hasCorrectClock: Check = ({ address, inventory }) => {
   const aheadMs = inventory.probe?.clockAheadMs ?? 0;
