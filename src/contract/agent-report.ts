@@ -6,8 +6,13 @@ import type { EventText } from './events.ts';
  * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated
  * by the agent. It is evidence about this host only.
  */
-/** Reason of an event of an agent whose services wait for the pod network. */
-export const serviceWaiting = 'ServiceWaiting';
+/** Reasons of events of the agent on which the operator acts. */
+export const agentEvent = {
+  /** Services wait for the pod network, which is part of every join. */
+  serviceWaiting: 'ServiceWaiting',
+  serviceFailure: 'ServiceFailure',
+  configurationFailure: 'ConfigurationFailure',
+} as const;
 
 export interface AgentReport {
   /** Operator version that the agent has applied; '' before the first. */

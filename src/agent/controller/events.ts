@@ -1,4 +1,4 @@
-import { serviceWaiting } from '#contract/agent-report.ts';
+import { agentEvent } from '#contract/agent-report.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { type EventText, eventText } from '#contract/events.ts';
@@ -12,11 +12,11 @@ const normal = (reason: string) => (message: string) => ({ type: 'Normal', reaso
 const byCode: Partial<Record<ErrorCode, (message: string) => EventText>> = {
   CERTIFICATE_BUNDLE_MALFORMED: eventText.certificateReadError,
   INPUT_UNREADABLE: eventText.certificateReadError,
-  SERVICES_INCOMPLETE: warning('ServiceFailure'),
-  SERVICES_WAITING: warning('ServiceFailure'),
+  SERVICES_INCOMPLETE: warning(agentEvent.serviceFailure),
+  SERVICES_WAITING: warning(agentEvent.serviceFailure),
 };
 
-const configurationFailure = warning('ConfigurationFailure');
+const configurationFailure = warning(agentEvent.configurationFailure);
 const rebootRequested = normal('RebootRequested');
 const waitingForCertificate = normal('WaitingForCertificate');
 const fileRepaired = warning('FileRepaired');
@@ -35,7 +35,7 @@ export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
 }
 
 /** The event while services wait for the network, which is part of every join. */
-export const waitingEvent = normal(serviceWaiting);
+export const waitingEvent = normal(agentEvent.serviceWaiting);
 
 export function repairEvent(paths: readonly string[]): EventText {
   return fileRepaired(`Restored files that had changed: ${paths.join(', ')}`);

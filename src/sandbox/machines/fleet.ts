@@ -1,3 +1,4 @@
+import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { endEffects } from './end-effects.ts';
 import { type FaultName, findFault } from './faults.ts';
@@ -108,7 +109,7 @@ export class Fleet {
 
   /** By address or DNS name. */
   find(address: string): SimulatedHost | undefined {
-    const plain = address.toLowerCase().replace(/\.$/, '');
+    const plain = normalHostName(address);
     return this.at(plain) ?? this.hosts.find(host => namesOf(host).includes(plain));
   }
 
@@ -125,7 +126,7 @@ export class Fleet {
   readonly names: Resolver = {
     addresses: async name => {
       if (isIpv4(name)) return [name];
-      const plain = name.toLowerCase().replace(/\.$/, '');
+      const plain = normalHostName(name);
       return this.hosts.filter(host => namesOf(host).includes(plain)).map(({ spec }) => spec.address);
     },
   };
@@ -147,7 +148,7 @@ export class Fleet {
 /** What DNS resolves; the domain of the cluster is a search domain. */
 function namesOf(host: SimulatedHost): string[] {
   const full = dnsNameOf(host);
-  return [host.spec.name.toLowerCase(), ...(full === undefined ? [] : [full])];
+  return [normalHostName(host.spec.name), ...(full === undefined ? [] : [full])];
 }
 
 /** The members of `from` that `names` has, too. */

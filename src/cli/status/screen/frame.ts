@@ -3,6 +3,13 @@ import type { HostView } from '../view/host-view.ts';
 import { countsLine, hostTable, type Layout } from './host-table.ts';
 import { problemBlocks } from './problems.ts';
 
+interface FrameLayout extends Layout {
+  /** Height of the terminal. */
+  rows: number;
+  /** Runs this program when pasted into a shell. */
+  command: string;
+}
+
 /** Hosts that are shown however small the terminal is. */
 const minHosts = 3;
 
@@ -10,11 +17,7 @@ const minHosts = 3;
  * Table, counts, problems and further lines, never higher than the terminal. The first problem is shown in full before
  * further hosts: its remedy is what the user needs.
  */
-export function frame(
-  hosts: readonly HostView[],
-  more: readonly SafeText[],
-  layout: Layout & { rows: number /** Runs this program. */; command: string },
-): SafeText[] {
+export function frame(hosts: readonly HostView[], more: readonly SafeText[], layout: FrameLayout): SafeText[] {
   const blocks = problemBlocks(mostUrgent(hosts, hosts.length), { ...layout, wrapsCommands: true });
   const below = more.length === 0 ? [] : [empty, ...more];
   // One line for the cursor, the heading and the counts each.

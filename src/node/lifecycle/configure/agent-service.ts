@@ -2,7 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Fields } from '#base/fields.ts';
 import type { InstallOptions } from '#contract/agent-command.ts';
-import { serviceWaiting } from '#contract/agent-report.ts';
+import { agentEvent } from '#contract/agent-report.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
@@ -166,13 +166,14 @@ async function untilAgent(
 /** An event about the pod subnet is over when the Node has one. */
 function lastEvent({ annotations }: NodeView, event: string | undefined): string {
   const hasSubnet = Object.hasOwn(annotations, nodeAnnotation.hybridOverlaySubnet);
-  const isOver = hasSubnet && event?.startsWith(`${serviceWaiting}: `) === true;
+  const isOver = hasSubnet && event?.startsWith(`${agentEvent.serviceWaiting}: `) === true;
   return event === undefined || isOver ? 'the agent configures the host' : event;
 }
 
 /** The agent retries, but the administrator can look at the cause at once. */
 function isFailure(event = ''): boolean {
-  return /^(ConfigurationFailure|ServiceFailure): /.test(event);
+  const { configurationFailure, serviceFailure } = agentEvent;
+  return [configurationFailure, serviceFailure].some(reason => event.startsWith(`${reason}: `));
 }
 
 function readinessNote({ name, ready, readyMessage = '' }: NodeView): string {
