@@ -3,6 +3,7 @@ import { makeCsr } from '../../../../test/kit/csr.ts';
 import { type Received, Target } from '../../../../test/kit/parity-cases/target.ts';
 import { fromBase64, fromUtf8, toBase64 } from '../../../base/bytes.ts';
 import { systemClock } from '../../../base/clock.ts';
+import { credentialIdKey, tokenIdOf } from '../../../contract/token-id.ts';
 import { memberAt, textAt } from '../object.ts';
 import { type ApiServer, startApiServer } from '../server.ts';
 import { createAuthority, issueClientPair, issueServerPair } from './ca.ts';
@@ -125,6 +126,7 @@ test('a requested token names its holder, and ends with its account', async () =
       username: 'system:serviceaccount:default:robot',
       uid: expect.any(String),
       groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
+      extra: { [credentialIdKey]: [tokenIdOf(token)] },
     },
     audiences: ['https://kubernetes.default.svc'],
   });

@@ -1,5 +1,6 @@
 import { toBase64 } from '#base/bytes.ts';
 import { isRecord } from '#base/fields.ts';
+import { credentialIdKey } from '#contract/token-id.ts';
 import type { Key, Resource } from '#kube/resource.ts';
 import { pods, secrets, serviceAccounts } from '#kube/resources.ts';
 import type { LocalApi, StoredObject, UserInfo } from '../ports.ts';
@@ -93,7 +94,7 @@ function userOf(
   { pod, id = '' }: { pod?: Reference | undefined; id?: string } = {},
 ): UserInfo {
   const extra: Record<string, string[]> = {
-    ...(id !== '' && { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] }),
+    ...(id !== '' && { [credentialIdKey]: [`JTI=${id}`] }),
     ...(pod && {
       'authentication.kubernetes.io/pod-name': [pod.name],
       'authentication.kubernetes.io/pod-uid': [pod.uid],
