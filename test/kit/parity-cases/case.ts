@@ -46,6 +46,8 @@ export const jsonPatch = 'application/json-patch+json';
 export const strategicPatch = 'application/strategic-merge-patch+json';
 export const applyPatch = 'application/apply-patch+yaml';
 export const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+export const asMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+export const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /** An error response as a Status. */
 export function status(reason: string, message?: string | RegExp, details?: unknown): unknown {
