@@ -139,6 +139,11 @@ test('shows the metadata of objects, lists and watch messages', () => {
   expect(viewOfPage(view('metadata-list'), page)).toEqual({ ...list, items: [partial] });
   expect(viewOfPage(view('metadata-list'), { ...page, items: [] })).toEqual({ ...list, items: null });
   expect(viewOfMessage(view('metadata'), { type: 'ADDED', object }, true)).toEqual({ type: 'ADDED', object: partial });
+  const bookmark = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: '9' } };
+  expect(viewOfMessage(view('metadata'), { type: 'BOOKMARK', object: bookmark }, false)).toEqual({
+    type: 'BOOKMARK',
+    object: { ...partial, metadata: { resourceVersion: '9' } },
+  });
   expect(viewOfMessage(view('metadata-list'), { type: 'ADDED', object }, true)).toEqual({ type: 'ADDED', object });
 });
 
