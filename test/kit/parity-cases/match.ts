@@ -1,7 +1,13 @@
+import { Either } from './changed.ts';
+
 /** Describes the first difference; undefined when the value matches. */
 export function mismatch(wanted: unknown, value: unknown, path = ''): string | undefined {
   if (wanted instanceof RegExp)
     return typeof value === 'string' && wanted.test(value) ? undefined : differs(path, wanted, value);
+  if (wanted instanceof Either) {
+    const problems = wanted.values.map(one => mismatch(one, value, path));
+    return problems.includes(undefined) ? undefined : problems.join('; ');
+  }
   if (Array.isArray(wanted)) return listMismatch(wanted, value, path);
   if (typeof wanted !== 'object' || wanted === null)
     return Object.is(wanted, value) ? undefined : differs(path, wanted, value);

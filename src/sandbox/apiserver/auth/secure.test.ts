@@ -144,7 +144,13 @@ const bound: [string, object, number, string][] = [
     409,
     'Operation cannot be fulfilled on Secret "bound": the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
   ],
-  ['a Node', { kind: 'Node', apiVersion: 'v1', name: 'x' }, 400, 'cannot bind token to object of type v1, Kind=Node'],
+  ['a Node that is not there', { kind: 'Node', apiVersion: 'v1', name: 'x' }, 404, 'nodes "x" not found'],
+  [
+    'a Service',
+    { kind: 'Service', apiVersion: 'v1', name: 'x' },
+    400,
+    'cannot bind token to object of type /v1, Kind=Service',
+  ],
   [
     'a pod of another account',
     { kind: 'Pod', apiVersion: 'v1', name: 'pod' },
