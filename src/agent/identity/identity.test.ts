@@ -215,9 +215,9 @@ test('waits with one request until the operator has recorded the key', async () 
 
 test('waits while its token is recorded for no host', async () => {
   const given = await world();
-  const { namespace, records, kubeconfig } = given.enrolment;
+  const { namespace, records } = given.enrolment;
   const token = await accountToken(given.admin, namespace, agentName);
-  given.files.texts.set(kubeconfigPath, kubeconfig({ token }));
+  given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig({ token }));
   const identity = await given.start();
   await until(() => given.enrolment.judged.length === 1);
   expect(given.enrolment.judged).toEqual([{ username: asAccount(namespace), verdict: 'pending' }]);
