@@ -239,7 +239,7 @@ test('ends with the reason when the cluster cannot take Windows nodes', async ()
 });
 
 test('ends with the reason when the server is too old for its kubelet', async () => {
-  const operator = await start({ kubeletVersion: 'v1.36.2' });
+  const operator = await start({ kubeletVersion: 'v1.99.0' });
   await expect(operator.ended).rejects.toMatchObject({ code: 'SERVER_VERSION_UNSUPPORTED' });
 });
 

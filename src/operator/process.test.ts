@@ -14,7 +14,8 @@ let cluster: EmbeddedCluster;
 let scene: OperatorScene;
 let folder: string;
 beforeAll(async () => {
-  cluster = await startEmbeddedCluster();
+  // Older than the kubelet of the payload.
+  cluster = await startEmbeddedCluster({ version: { major: '1', minor: '33', gitVersion: 'v1.33.0' } });
   scene = await operatorScene({ url: cluster.url, ca: cluster.ca, kubeconfig: cluster.kubeconfigFor() });
   folder = await mkdtemp(join(tmpdir(), 'wmco-process-'));
   const names = ['', 'AWS', 'Azure'].flatMap(platform => payloadFor(platform).map(({ name }) => name));

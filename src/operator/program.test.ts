@@ -102,8 +102,10 @@ test('prints how logs are rotated, where that is set', async () => {
   );
 });
 
+const olderThanKubelet = { major: '1', minor: '33', gitVersion: 'v1.33.0' };
+
 test('fails when the cluster is not for it', async () => {
-  await using cluster = await startEmbeddedCluster();
+  await using cluster = await startEmbeddedCluster({ version: olderThanKubelet });
   await writeFile(join(folder, 'kubeconfig'), cluster.kubeconfigFor());
   const words = `${payload()} --kubeconfig ${join(folder, 'kubeconfig')}`;
   const { code, lines } = await run(words);

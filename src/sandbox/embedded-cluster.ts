@@ -19,12 +19,10 @@ export interface EmbeddedCluster extends Omit<ApiServer, 'kubeconfig'>, AsyncDis
   kubeconfigFor(user?: { commonName: string; organizations?: readonly string[] }): string;
 }
 
-/** The minor version that introduced IDs of ServiceAccount tokens. */
-const tokenIdsSince = 30;
 const administrator = { commonName: 'sandbox-admin', organizations: ['system:masters'] };
 
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
-  const parts = secureParts({ ...options, givesTokenIds: Number(options.version?.minor ?? 0) >= tokenIdsSince });
+  const parts = secureParts(options);
   const server = await startApiServer({ ...options, ...parts });
   return {
     ...server,

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, test } from 'vitest';
+import { afterAll, beforeAll, inject, test } from 'vitest';
 import { parityCases } from '../kit/parity-cases/all.ts';
 import { runCase, type Setting } from '../kit/parity-cases/run-case.ts';
 import { sharedKubeconfig } from '../kit/cluster/shared-cluster.ts';
@@ -22,7 +22,8 @@ beforeAll(async () => {
     key: decoded(user['client-key-data']),
   });
   const { body } = await target.send({ method: 'GET', path: '/apis/policy', headers: {} });
-  setting = { target, policy: (body as { preferredVersion: { version: string } }).preferredVersion.version };
+  const minor = inject('minor');
+  setting = { target, minor, policy: (body as { preferredVersion: { version: string } }).preferredVersion.version };
 });
 
 afterAll(() => setting.target.close());

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { findBinaries } from '../kit/cluster/binaries.ts';
-import { controllerManagerFlags, type Layout } from '../kit/cluster/flags.ts';
+import { apiServerFlags, controllerManagerFlags, type Layout } from '../kit/cluster/flags.ts';
 
 const script = join(import.meta.dirname, '../kit/cluster/make-kube.sh');
 
@@ -147,6 +147,7 @@ const layout: Layout = {
   folder: '/f',
   etcdUrl: 'http://127.0.0.1:1',
   port: 2,
+  apiServerMinor: 20,
   managerMinor: 20,
   authorization: 'RBAC',
   admissionPlugins: [],
@@ -154,6 +155,16 @@ const layout: Layout = {
   apiServerFlags: [],
   controllerManagerFlags: ['--cluster-signing-duration=5m'],
 };
+test.each([
+  [20, true],
+  [24, true],
+  [25, false],
+  [36, false],
+])('names beta APIs to kube-apiserver 1.%i only where they exist: %s', (apiServerMinor, isNamed) => {
+  const flags = apiServerFlags({ ...layout, apiServerMinor });
+  expect(flags.some(flag => flag.includes('v1beta1'))).toBe(isNamed);
+});
+
 const versions: [number, string, boolean][] = [
   [20, 'serviceaccount,serviceaccount-token,root-ca-cert-publisher,', true],
   [23, 'serviceaccount,', true],

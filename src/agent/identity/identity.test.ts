@@ -1,9 +1,11 @@
 import { inspect } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import { agentName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
 import { certificateSigningRequests, nodes } from '#kube/resources.ts';
+import { accountToken } from '../../../test/kit/account-token.ts';
 import {
   agentKey,
   agentSubject,
@@ -200,8 +202,8 @@ test('a certificate for another key than the one kept is replaced', async () => 
 
 test('waits with one request until the operator has recorded the key', async () => {
   const given = await world();
-  await withToken(given);
   given.enrolment.records.forget(nodeName);
+  await withToken(given);
   const identity = await given.start();
   await until(() => given.enrolment.judged.length === 1);
   await given.clock.advance(10 * minuteMs);
@@ -209,6 +211,19 @@ test('waits with one request until the operator has recorded the key', async () 
   await identity.ready;
   expect(given.enrolment.judged).toEqual([{ username: asAccount(given.enrolment.namespace), verdict: 'approve' }]);
   expect(given.troubles).toEqual([]);
+});
+
+test('waits while its token is recorded for no host', async () => {
+  const given = await world();
+  const { namespace, records } = given.enrolment;
+  const token = await accountToken(given.admin, namespace, agentName);
+  given.files.texts.set(kubeconfigPath, given.enrolment.kubeconfig({ token }));
+  const identity = await given.start();
+  await until(() => given.enrolment.judged.length === 1);
+  expect(given.enrolment.judged).toEqual([{ username: asAccount(namespace), verdict: 'pending' }]);
+  records.recordToken(nodeName, 'agent', token);
+  await identity.ready;
+  expect(given.enrolment.judged).toEqual([{ username: asAccount(namespace), verdict: 'approve' }]);
 });
 
 test.each([

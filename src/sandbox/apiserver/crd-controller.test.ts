@@ -165,7 +165,11 @@ const wrong: [string, StoredObject, RegExp][] = [
     crd('hops', [version('v1', { storage: true }), version('v2', { storage: true })]),
     /must have exactly one version marked as storage version/,
   ],
-  ['no schema', crd('hops', [version('v1', { storage: true, schema: {} })]), /schemas are required/],
+  [
+    'no schema',
+    crd('hops', [version('v1', { storage: true, schema: {} })]),
+    /schema\.openAPIV3Schema: Required value$/,
+  ],
   [
     'no names',
     { ...crd('hops'), spec: { group: 'example.com', scope: 'Cluster', names: { plural: 'hops' }, versions: [] } },

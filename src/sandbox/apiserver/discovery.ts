@@ -13,6 +13,9 @@ export interface ServerVersion {
   gitVersion: string;
 }
 
+/** The version that this server follows. */
+export const newestVersion: ServerVersion = { major: '1', minor: '36', gitVersion: 'v1.36.4' };
+
 interface Discovery {
   kinds: Kinds;
   version: ServerVersion;

@@ -52,7 +52,14 @@ const patterns: Record<'subdomain' | 'label' | 'dns1035' | 'labelValue' | 'quali
 /** Problems of a name, in the wording of the API server. A generateName may end in a dash. */
 export function nameProblems(rule: NameRule, name: string, asPrefix = false): string[] {
   if (rule === 'path') return pathProblems(name, asPrefix);
-  return problems(patterns[rule], asPrefix ? name.replace(/.-$/, 'a') : name);
+  const checked = asPrefix ? name.replace(/.-$/, 'a') : name;
+  if (rule === 'label' && isDottedName(checked))
+    return [...lengthProblems(patterns.label, checked), 'must not contain dots'];
+  return problems(patterns[rule], checked);
+}
+
+function isDottedName(name: string): boolean {
+  return name.includes('.') && problems(patterns.subdomain, name).length === 0;
 }
 
 export function labelKeyProblem(key: string): string | undefined {
@@ -88,12 +95,15 @@ function prefixProblems(prefix: string): string[] {
   return problems(patterns.subdomain, prefix).map(problem => `prefix part ${problem}`);
 }
 
-function problems({ rule, regex, examples, maxLength }: Pattern, text: string): string[] {
-  return [
-    ...(text.length > maxLength ? [`must be no more than ${maxLength} characters`] : []),
-    // Longer strings are rejected above without running the pattern.
-    ...(text.length <= 4096 && new RegExp(`^(${regex})$`).test(text) ? [] : [`${rule} ${hint(regex, examples)}`]),
-  ];
+function problems(pattern: Pattern, text: string): string[] {
+  const { rule, regex, examples } = pattern;
+  // Longer strings are rejected by their length without running the pattern.
+  const fits = text.length <= 4096 && new RegExp(`^(${regex})$`).test(text);
+  return [...lengthProblems(pattern, text), ...(fits ? [] : [`${rule} ${hint(regex, examples)}`])];
+}
+
+function lengthProblems({ maxLength }: Pattern, text: string): string[] {
+  return text.length > maxLength ? [`must be no more than ${maxLength} characters`] : [];
 }
 
 function hint(regex: string, examples: readonly string[]): string {

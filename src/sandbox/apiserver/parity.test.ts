@@ -4,6 +4,7 @@ import { runCase, type Setting } from '../../../test/kit/parity-cases/run-case.t
 import { Target } from '../../../test/kit/parity-cases/target.ts';
 import { issueClientPair } from './auth/ca.ts';
 import { secureParts } from './auth/secure.ts';
+import { newestVersion } from './discovery.ts';
 import { type ApiServer, startApiServer } from './server.ts';
 
 /** The same table runs against a real kube-apiserver in test/cluster. */
@@ -15,7 +16,11 @@ beforeAll(async () => {
   server = await startApiServer(parts);
   const admin = { commonName: 'admin', organizations: ['system:masters'] };
   const { certificate: cert, key } = issueClientPair(parts.authority, admin, parts.clock);
-  setting = { target: new Target({ url: server.url, ca: server.ca, cert, key }), policy: 'v1' };
+  setting = {
+    target: new Target({ url: server.url, ca: server.ca, cert, key }),
+    policy: 'v1',
+    minor: Number(newestVersion.minor),
+  };
 });
 
 afterAll(async () => {

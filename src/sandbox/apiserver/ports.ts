@@ -45,6 +45,8 @@ export interface AccessRequest {
   subresource: string;
   namespace: string;
   name: string;
+  /** Of a list or watch. */
+  fieldSelector?: string;
 }
 
 export interface AccessDecision {

@@ -19,6 +19,9 @@ const forms: [string, Form][] = [
   [`${table},application/json`, 'table'],
   [`application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,${table}`, 'table'],
   ['application/json; as=Table; g=meta.k8s.io; v=v1', 'table'],
+  ['application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1', 'metadata'],
+  ['application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1', 'metadata-list'],
+  ['application/json;as=toString;v=v1;g=meta.k8s.io,application/json', 'object'],
   ['application/json;as=Other;v=v1;g=meta.k8s.io,application/json', 'object'],
   ['application/json;as=Table;v=v9;g=meta.k8s.io,application/json', 'object'],
 ];
@@ -128,4 +131,29 @@ test('streams bookmarks as rows without cells, and errors as they are', () => {
   });
   const error = { type: 'ERROR', object: { kind: 'Status', code: 410 } } as const;
   expect(viewOfMessage(view('table'), error, true)).toBe(error);
+});
+
+test('shows the metadata of objects, lists and watch messages', () => {
+  expect(viewOfObject(view('metadata'), object)).toEqual(partial);
+  const list = { kind: 'PartialObjectMetadataList', apiVersion: 'meta.k8s.io/v1', metadata: { resourceVersion: '9' } };
+  expect(viewOfPage(view('metadata-list'), page)).toEqual({ ...list, items: [partial] });
+  expect(viewOfPage(view('metadata-list'), { ...page, items: [] })).toEqual({ ...list, items: null });
+  expect(viewOfMessage(view('metadata'), { type: 'ADDED', object }, true)).toEqual({ type: 'ADDED', object: partial });
+  const bookmark = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { resourceVersion: '9' } };
+  expect(viewOfMessage(view('metadata'), { type: 'BOOKMARK', object: bookmark }, false)).toEqual({
+    type: 'BOOKMARK',
+    object: { ...partial, metadata: { resourceVersion: '9' } },
+  });
+  expect(viewOfMessage(view('metadata-list'), { type: 'ADDED', object }, true)).toEqual({ type: 'ADDED', object });
+});
+
+test('rejects the metadata of a list as an object and of an object as a list', () => {
+  expect(refusal(() => viewOfPage(view('metadata'), page))).toEqual([
+    406,
+    'you requested PartialObjectMetadata, but the requested object is a list',
+  ]);
+  expect(refusal(() => viewOfObject(view('metadata-list'), object))).toEqual([
+    406,
+    'you requested PartialObjectMetadataList, but the requested object is not a list',
+  ]);
 });

@@ -7,7 +7,13 @@ import { badRequest, notAcceptable, StatusError } from './status.ts';
 import type { WatchMessage } from './watch.ts';
 
 /** Representation of objects. */
-export type Form = 'object' | 'table';
+export type Form = 'object' | 'table' | 'metadata' | 'metadata-list';
+
+const formByKind: Readonly<Record<string, Form>> = {
+  Table: 'table',
+  PartialObjectMetadata: 'metadata',
+  PartialObjectMetadataList: 'metadata-list',
+};
 
 /** The first supported form in an Accept header. */
 export function formOf(accept: string): Form {
@@ -28,7 +34,7 @@ function formByParameters(parameters: ReadonlyMap<string, string>): Form | undef
   const as = parameters.get('as');
   if (as === undefined) return 'object';
   if (parameters.get('g') !== 'meta.k8s.io' || !['v1', 'v1beta1'].includes(parameters.get('v') ?? '')) return undefined;
-  return as === 'Table' ? 'table' : undefined;
+  return Object.hasOwn(formByKind, as) ? formByKind[as] : undefined;
 }
 
 function splitOnce(text: string): [string, string] {
@@ -56,6 +62,8 @@ export interface View {
 
 export function viewOfObject(view: View, object: StoredObject): unknown {
   if (view.form === 'object') return object;
+  if (view.form === 'metadata') return metadataOnly(object);
+  if (view.form === 'metadata-list') throw wrongForm('PartialObjectMetadataList', 'is not a list');
   return { ...table(view, { resourceVersion: object.metadata.resourceVersion }), rows: [row(view, object)] };
 }
 
@@ -66,6 +74,8 @@ export function viewOfPage(view: View, page: Page): unknown {
     ...(page.remaining === undefined ? {} : { remainingItemCount: page.remaining }),
   };
   const { kind } = view;
+  if (view.form === 'metadata') throw wrongForm('PartialObjectMetadata', 'is a list');
+  if (view.form === 'metadata-list') return metadataList(metadata, page.items);
   if (view.form === 'table') return { ...table(view, metadata), rows: page.items.map(item => row(view, item)) };
   const items = kind.custom ? page.items : page.items.map(withoutHead);
   return { kind: `${kind.kind}List`, apiVersion: apiVersionOf(kind), metadata, items };
@@ -73,8 +83,10 @@ export function viewOfPage(view: View, page: Page): unknown {
 
 /** Only the first message of a table stream has column definitions. */
 export function viewOfMessage(view: View, message: WatchMessage, first: boolean): unknown {
-  if (message.type === 'ERROR' || view.form === 'object') return message;
+  // The real server sends whole objects where it cannot convert them.
+  if (message.type === 'ERROR' || view.form === 'object' || view.form === 'metadata-list') return message;
   const object = message.object as StoredObject;
+  if (view.form === 'metadata') return { type: message.type, object: metadataOnly(object) };
   const whole = viewOfObject(view, object) as Record<string, unknown>;
   const rows = message.type === 'BOOKMARK' ? [{ cells: [], object: rowObject(view, object) }] : whole['rows'];
   return { type: message.type, object: { ...whole, rows, ...(first ? {} : { columnDefinitions: null }) } };
@@ -84,6 +96,21 @@ const metaVersion = 'meta.k8s.io/v1';
 
 function metadataOnly(object: StoredObject): unknown {
   return { kind: 'PartialObjectMetadata', apiVersion: metaVersion, metadata: object.metadata };
+}
+
+/** Without items the real server writes null. */
+function metadataList(metadata: Record<string, unknown>, items: readonly StoredObject[]): unknown {
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: metaVersion,
+    metadata,
+    items: items.length === 0 ? null : items.map(metadataOnly),
+  };
+}
+
+function wrongForm(requested: string, problem: string): StatusError {
+  const message = `you requested ${requested}, but the requested object ${problem}`;
+  return new StatusError({ code: 406, reason: 'NotAcceptable', message });
 }
 
 function withoutHead(object: StoredObject): unknown {

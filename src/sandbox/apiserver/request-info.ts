@@ -23,14 +23,16 @@ export function readRequestInfo(method: string, path: string, query: URLSearchPa
   const verb = verbOf(method, target.name, isTrue(query.get('watch')));
   // Listing by metadata.name counts as access to that object.
   const name = target.name === '' && ['list', 'watch'].includes(verb) ? nameInSelector(query) : target.name;
-  return { verb, path: '', group, version, ...target, name };
+  const fieldSelector = query.get('fieldSelector') ?? '';
+  return { verb, path: '', group, version, ...target, name, ...(fieldSelector !== '' && { fieldSelector }) };
 }
 
 /** The request for the authorizer; a Namespace is in the namespace of its own name. */
 export function accessOf(info: RequestInfo, user: UserInfo): AccessRequest {
-  const { verb, path, group, version, resource, subresource, name } = info;
+  const { rest: _, ...access } = info;
+  const { group, resource, name } = info;
   const namespace = group === '' && resource === 'namespaces' ? name : info.namespace;
-  return { user, verb, path, group, version, resource, subresource, namespace, name };
+  return { user, ...access, namespace };
 }
 
 function nonResource(method: string, path: string): RequestInfo {

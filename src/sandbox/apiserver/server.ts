@@ -9,7 +9,7 @@ import { type CertificateAuthority, createAuthority, issueServerPair } from './a
 import { systemNamespaces } from './controllers/namespace-defaults.ts';
 import type { Core } from './core.ts';
 import { createCrdController } from './crd-controller.ts';
-import type { ServerVersion } from './discovery.ts';
+import { newestVersion, type ServerVersion } from './discovery.ts';
 import { createResponder } from './http.ts';
 import { Kinds } from './kinds.ts';
 import { createLocalApi } from './local-api.ts';
@@ -26,6 +26,7 @@ export interface ApiServerOptions {
   /** Without it every request has all permissions. */
   identity?: IdentityFactory;
   controllers?: readonly Controller[];
+  /** The newest by default. */
   version?: ServerVersion;
   /** Number of writes of each kind kept for watches and lists. */
   historyLimit?: number;
@@ -50,7 +51,6 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
-const defaultVersion: ServerVersion = { major: '1', minor: '33', gitVersion: 'v1.33.0' };
 const host = '127.0.0.1';
 
 /** Starts an API server on the loopback address, for HTTP/2 and HTTP/1.1. */
@@ -75,7 +75,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     for (const controller of controllers.toReversed()) controller.stop();
     throw error;
   });
-  const facts = { version: options.version ?? defaultVersion, address: `${host}:${port}` };
+  const facts = { version: options.version ?? newestVersion, address: `${host}:${port}` };
   const responder = createResponder(core, facts, log);
   // HTTP/1.1 and HTTP/2 requests have the same interface here.
   server.on('request', (request, response) => responder.handle(request as never, response as never));

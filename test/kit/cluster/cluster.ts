@@ -80,6 +80,7 @@ async function startIn(folder: string, guard: Guard, options: ClusterOptions, bi
     folder,
     port: port ?? 0,
     etcdUrl: `http://127.0.0.1:${etcdPort}`,
+    apiServerMinor: binaries.apiServer.minor,
     managerMinor: binaries.controllerManager?.minor ?? 0,
     authorization: options.authorization ?? 'Node,RBAC',
     admissionPlugins: options.admissionPlugins ?? [],

@@ -3,6 +3,8 @@ export interface Layout {
   folder: string;
   etcdUrl: string;
   port: number;
+  /** Minor version of kube-apiserver. */
+  apiServerMinor: number;
   /** Minor version of kube-controller-manager, which may be another than that of kube-apiserver. */
   managerMinor: number;
   authorization: string;
@@ -25,6 +27,15 @@ export function etcdFlags({ folder, etcdUrl }: Layout): string[] {
   ];
 }
 
+/** The version without the beta APIs that the flags below name. */
+const betaRemovedIn = 25;
+
+/** Every group that is served costs processor time at each start: of the beta ones only what tests and the server itself use. */
+const withoutBetaFlags = [
+  '--runtime-config=api/beta=false,policy/v1beta1=true,discovery.k8s.io/v1beta1=true',
+  '--enable-priority-and-fairness=false',
+];
+
 export function apiServerFlags(layout: Layout): string[] {
   const { folder } = layout;
   return [
@@ -43,9 +54,7 @@ export function apiServerFlags(layout: Layout): string[] {
     `--service-account-signing-key-file=${folder}/service-accounts.key`,
     '--allow-privileged=true',
     '--profiling=false',
-    // Every group that is served costs processor time at each start: of the beta ones only what tests and the server itself use.
-    '--runtime-config=api/beta=false,policy/v1beta1=true,discovery.k8s.io/v1beta1=true',
-    '--enable-priority-and-fairness=false',
+    ...(layout.apiServerMinor < betaRemovedIn ? withoutBetaFlags : []),
     ...(layout.admissionPlugins.length > 0 ? [`--enable-admission-plugins=${layout.admissionPlugins.join(',')}`] : []),
     ...layout.apiServerFlags,
   ];

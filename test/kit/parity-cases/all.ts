@@ -14,6 +14,7 @@ import { evictionCases } from './evictions.ts';
 import { garbageCollectionCases } from './garbage-collection.ts';
 import { instanceCases } from './instances.ts';
 import { jsonPatchCases } from './json-patch.ts';
+import { metadataOnlyCases } from './metadata-only.ts';
 import { namespaceCases } from './namespaces.ts';
 import { nodeCases } from './nodes.ts';
 import { patchCases } from './patch.ts';
@@ -34,6 +35,7 @@ export const parityCases: readonly ParityCase[] = [
   ...createCases,
   ...refusalCases,
   ...readCases,
+  ...metadataOnlyCases,
   ...selectorCases,
   ...updateCases,
   ...configCases,

@@ -1,3 +1,5 @@
+import type { Changed } from './changed.ts';
+
 /**
  * One request and the response of every API server. Strings may contain {ns} (namespace of the case), {id} (unique, for
  * cluster-scoped names), {policy} (version of policy on the server) and names that an earlier step kept.
@@ -12,8 +14,8 @@ export interface Step {
   accept?: string;
   /** User of the request, with only the permissions of the case. */
   as?: string;
-  code: number;
-  /** Expected members: by name, lists element by element, strings also by pattern. */
+  code: number | Changed<number>;
+  /** Expected members: by name, lists element by element, strings also by pattern; `changed` where versions differ. */
   gives?: unknown;
   /** Dotted paths that must be missing. */
   lacks?: readonly string[];
@@ -46,9 +48,13 @@ export const jsonPatch = 'application/json-patch+json';
 export const strategicPatch = 'application/strategic-merge-patch+json';
 export const applyPatch = 'application/apply-patch+yaml';
 export const asTable = 'application/json;as=Table;v=v1;g=meta.k8s.io';
+export const asMetadata = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+export const asMetadataList = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+type Text = string | RegExp;
 
 /** An error response as a Status. */
-export function status(reason: string, message?: string | RegExp, details?: unknown): unknown {
+export function status(reason: string, message?: Text | Changed<Text>, details?: unknown): unknown {
   return {
     kind: 'Status',
     apiVersion: 'v1',

@@ -1,4 +1,5 @@
 import { type ParityCase, status } from './case.ts';
+import { changed } from './changed.ts';
 import {
   rbac,
   own,
@@ -130,11 +131,14 @@ export const escalationCases: readonly ParityCase[] = [
       ...allowing(onBindings),
       asJane(`POST ${own}/rolebindings`, 404, {
         body: binding('Role', 'ghost'),
-        gives: status('NotFound', 'roles.rbac.authorization.k8s.io "ghost" not found', {
-          name: 'ghost',
-          group: apiGroup,
-          kind: 'roles',
-        }),
+        gives: status(
+          'NotFound',
+          changed(
+            'roles.rbac.authorization.k8s.io "ghost" not found',
+            'rolebindings.rbac.authorization.k8s.io "ghost" not found',
+          ),
+          { name: 'ghost', group: apiGroup },
+        ),
       }),
     ],
   },

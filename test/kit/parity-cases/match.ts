@@ -1,7 +1,10 @@
+import { Either } from './changed.ts';
+
 /** Describes the first difference; undefined when the value matches. */
 export function mismatch(wanted: unknown, value: unknown, path = ''): string | undefined {
   if (wanted instanceof RegExp)
     return typeof value === 'string' && wanted.test(value) ? undefined : differs(path, wanted, value);
+  if (wanted instanceof Either) return eitherMismatch(wanted, value, path);
   if (Array.isArray(wanted)) return listMismatch(wanted, value, path);
   if (typeof wanted !== 'object' || wanted === null)
     return Object.is(wanted, value) ? undefined : differs(path, wanted, value);
@@ -11,6 +14,11 @@ export function mismatch(wanted: unknown, value: unknown, path = ''): string | u
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+function eitherMismatch({ values }: Either, value: unknown, path: string): string | undefined {
+  const problems = values.map(one => mismatch(one, value, path));
+  return problems.includes(undefined) ? undefined : problems.join('; ');
 }
 
 function listMismatch(wanted: readonly unknown[], value: unknown, path: string): string | undefined {

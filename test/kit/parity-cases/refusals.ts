@@ -1,4 +1,5 @@
 import { core, given, type ParityCase, status } from './case.ts';
+import { changed } from './changed.ts';
 
 const configMaps = `POST ${core}/configmaps`;
 const upperCase = /a lowercase RFC 1123 subdomain must consist of/;
@@ -53,7 +54,14 @@ export const refusalCases: readonly ParityCase[] = [
         send: 'POST /api/v1/namespaces',
         body: { metadata: { name: 'a.b' } },
         code: 422,
-        gives: status('Invalid', /a lowercase RFC 1123 label must consist of/),
+        gives: status(
+          'Invalid',
+          changed(
+            /a lowercase RFC 1123 label must consist of/,
+            /metadata.name: Invalid value: "a.b": must not contain dots$/,
+            { from: 32 },
+          ),
+        ),
       },
     ],
   },

@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Either, expectedOn } from './changed.ts';
 import { mergePatch, type ParityCase, type Step, type WatchStep } from './case.ts';
 import { mismatch, valueAt } from './match.ts';
 import type { Received, Sent, Target } from './target.ts';
 
 export interface Setting {
   target: Target;
+  /** Minor version of the server. */
+  minor: number;
   /** Version of PodDisruptionBudgets. */
   policy: string;
   /** Gets every response, for further comparisons. */
@@ -39,7 +42,7 @@ async function runStep(setting: Setting, step: Step, values: Record<string, stri
     const sent = requestOf(step, values);
     const received = await setting.target.send(sent);
     setting.observe?.(step, received);
-    const problem = problemOf(step, received, values);
+    const problem = problemOf(setting, step, received, values);
     const patient = isTooEarly(received) ? tooEarlyDeadline : deadline;
     if (problem === undefined || performance.now() >= patient) {
       for (const [name, path] of Object.entries(step.keep ?? {})) values[name] = String(valueAt(received.body, path));
@@ -54,9 +57,15 @@ function isTooEarly({ code, body }: Received): boolean {
   return code === 500 && String(valueAt(body, 'message')).includes('retry after the token is automatically created');
 }
 
-function problemOf(step: Step, { code, body }: Received, values: Record<string, string>): string | undefined {
-  if (code !== step.code) return `code ${code}, not ${step.code}`;
-  const wrong = step.gives === undefined ? undefined : mismatch(filled(step.gives, values), body);
+function problemOf(
+  { minor }: Setting,
+  step: Step,
+  { code, body }: Received,
+  values: Record<string, string>,
+): string | undefined {
+  const wrongCode = mismatch(expectedOn(minor, step.code), code, 'code');
+  if (wrongCode !== undefined) return wrongCode;
+  const wrong = step.gives === undefined ? undefined : mismatch(filled(expectedOn(minor, step.gives), values), body);
   const surplus = step.lacks?.find(path => valueAt(body, path) !== undefined);
   return wrong ?? (surplus && `${surplus} is there`);
 }
@@ -75,7 +84,10 @@ async function runWatch(
     if (problem !== undefined) return problem;
   }
   const events = (await lines) as { type: string; object: unknown }[];
-  const wanted = step.events.map(([type, object]) => ({ type, object: filled(object, values) }));
+  const wanted = step.events.map(([type, object]) => ({
+    type,
+    object: filled(expectedOn(setting.minor, object), values),
+  }));
   const seen = step.anyOrder === true ? events.toSorted(byName) : events;
   const problem = mismatch(wanted, seen);
   return problem && `${problem}\n${JSON.stringify(events)}`;
@@ -107,6 +119,7 @@ function requestOf(step: Step, values: Record<string, string>): Sent {
 function filled<T>(template: T, values: Record<string, string>): T {
   if (typeof template === 'string')
     return template.replaceAll(/\{([a-z][A-Za-z0-9]*)\}/g, (whole, name: string) => values[name] ?? whole) as T;
+  if (template instanceof Either) return new Either(filled(template.values, values)) as T;
   if (Array.isArray(template)) return template.map((item: unknown) => filled(item, values)) as T;
   if (typeof template !== 'object' || template === null || template instanceof RegExp) return template;
   const entries = Object.entries(template).map(([name, value]) => [filled(name, values), filled(value, values)]);

@@ -1,9 +1,15 @@
 import { core, type ParityCase, type Step, status } from './case.ts';
+import { changed } from './changed.ts';
 
 const accounts = `${core}/serviceaccounts`;
 const secrets = `${core}/secrets`;
 const reviews = '/apis/authentication.k8s.io/v1/tokenreviews';
 const audience = 'https://kubernetes.default.svc';
+
+/** Tokens have IDs since 1.30, and can be bound to Nodes since 1.31. */
+const tokenIds = { until: 29, from: 30 };
+const nodeBinding = { until: 30, from: 31 };
+const credentialId = 'authentication.kubernetes.io/credential-id';
 
 const account: Step = {
   send: `POST ${accounts}`,
@@ -124,6 +130,14 @@ export const tokenCases: readonly ParityCase[] = [
     ],
   },
   {
+    name: 'a requested token has an ID',
+    steps: [
+      account,
+      request(),
+      review({ user: { extra: changed(undefined, { [credentialId]: [/^JTI=[\w-]+$/] }, tokenIds) } }),
+    ],
+  },
+  {
     name: 'a requested token is invalid after its account is deleted',
     steps: [account, request(), isRobot, { send: `DELETE ${accounts}/robot`, code: 200 }, isUnauthenticated],
   },
@@ -196,7 +210,14 @@ export const tokenCases: readonly ParityCase[] = [
       ),
       request(
         { boundObjectRef: { kind: 'Node', apiVersion: 'v1', name: 'x' } },
-        { code: 400, gives: status('BadRequest') },
+        {
+          code: changed(400, 404, nodeBinding),
+          gives: changed(status('BadRequest'), status('NotFound', 'nodes "x" not found'), nodeBinding),
+        },
+      ),
+      request(
+        { boundObjectRef: { kind: 'Service', apiVersion: 'v1', name: 'x' } },
+        { code: 400, gives: status('BadRequest', 'cannot bind token to object of type /v1, Kind=Service') },
       ),
     ],
   },

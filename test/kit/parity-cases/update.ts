@@ -1,4 +1,5 @@
 import { core, given, type ParityCase, status } from './case.ts';
+import { changed } from './changed.ts';
 
 const a = `${core}/configmaps/a`;
 const leases = '/apis/coordination.k8s.io/v1/namespaces/{ns}/leases';
@@ -102,7 +103,11 @@ export const updateCases: readonly ParityCase[] = [
         code: 400,
         gives: status(
           'BadRequest',
-          'the namespace of the object (other) does not match the namespace on the request ({ns})',
+          changed(
+            'the namespace of the object (other) does not match the namespace on the request ({ns})',
+            'the namespace of the provided object does not match the namespace sent on the request',
+            { until: 23, from: 24 },
+          ),
         ),
       },
     ],

@@ -5,8 +5,9 @@ import { readerOf, stored } from '../../../../test/kit/api-reader.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { toBase64 } from '../../../base/bytes.ts';
 import { timestamp } from '../../../base/clock.ts';
+import { sha256 } from '../../../base/sha256.ts';
 import type { KubeResource, Resource } from '../../../kube/resource.ts';
-import { pods, secrets, serviceAccounts } from '../../../kube/resources.ts';
+import { nodes, pods, secrets, serviceAccounts } from '../../../kube/resources.ts';
 import type { UserInfo } from '../ports.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { createAuthority, issueClientPair, issueServerPair } from './ca.ts';
@@ -24,6 +25,7 @@ const signer = new TokenSigner({ key, issuer, audiences: [issuer, 'api'], clock 
 
 const account = stored(serviceAccounts, { metadata: { namespace: 'ns', name: 'sa' } });
 const pod = stored(pods, { metadata: { namespace: 'ns', name: 'pod' } });
+const node = stored(nodes, { metadata: { name: 'node' } });
 const bound = stored(secrets, { metadata: { namespace: 'ns', name: 'bound' } });
 const legacyToken = signer.issueLegacy(account, 'sa-token');
 const tokenSecret = stored(secrets, {
@@ -33,6 +35,7 @@ const tokenSecret = stored(secrets, {
 const everything: Objects = [
   [serviceAccounts, account],
   [pods, pod],
+  [nodes, node],
   [secrets, bound],
   [secrets, tokenSecret],
 ];
@@ -122,6 +125,7 @@ const boundTo = (object: { metadata: KubeResource['metadata'] }, kind: string) =
   boundObject: { kind, apiVersion: 'v1', name: object.metadata.name ?? '', uid: object.metadata.uid ?? '' },
 });
 const podToken = signer.issue(boundTo(pod, 'Pod')).token;
+const nodeToken = signer.issue(boundTo(node, 'Node')).token;
 const secretToken = signer.issue(boundTo(bound, 'Secret')).token;
 const plainToken = signer.issue(request).token;
 
@@ -157,6 +161,28 @@ test('a token bound to a pod identifies the pod', () => {
   });
 });
 
+test('a token bound to a Node identifies the Node', () => {
+  expect(whoIs(nodeToken)).toEqual({
+    ...saUser,
+    extra: {
+      'authentication.kubernetes.io/node-name': ['node'],
+      'authentication.kubernetes.io/node-uid': [node.metadata.uid],
+    },
+  });
+});
+
+test('a client certificate has an ID where the server gives one', () => {
+  const newer = createAuthenticator({
+    api: readerOf([], clock),
+    signer,
+    authority: ca.certificate,
+    givesCertificateIds: true,
+  });
+  expect(newer.authenticate(show(undefined, jane))?.extra).toEqual({
+    'authentication.kubernetes.io/credential-id': [`X509SHA256=${sha256(jane)}`],
+  });
+});
+
 test('a token with an ID identifies its credential', () => {
   const withIds = new TokenSigner({ key, issuer, audiences: [issuer], clock, givesIds: true });
   const issue = () =>
@@ -172,6 +198,8 @@ const boundEnds: [string, string, Objects][] = [
   ['the pod is gone', podToken, without(pod)],
   ['another pod has its name', podToken, replaced(pod, { uid: 'another' })],
   ['the pod was deleted more than a minute ago', podToken, replaced(pod, deletedAt(61))],
+  ['the Node is gone', nodeToken, without(node)],
+  ['another Node has its name', nodeToken, replaced(node, { uid: 'another' })],
   ['the Secret is gone', secretToken, without(bound)],
   ['another Secret has its name', secretToken, replaced(bound, { uid: 'another' })],
   ['the account is gone', plainToken, without(account)],

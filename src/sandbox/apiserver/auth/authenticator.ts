@@ -1,4 +1,6 @@
 import { X509Certificate } from 'node:crypto';
+import { sha256 } from '#base/sha256.ts';
+import { credentialIdKey } from '#contract/token-id.ts';
 import type { Authenticator, Credentials, UserInfo } from '../ports.ts';
 import { readHolder } from './client-certificate.ts';
 import { anonymous, withAuthenticatedGroup } from './service-account-user.ts';
@@ -10,6 +12,8 @@ export interface AuthenticatorOptions {
   signer: TokenSigner;
   /** Certificate (PEM) of the authority that issues client certificates. */
   authority: string;
+  /** Whether client certificates have an ID, as since Kubernetes 1.32. */
+  givesCertificateIds?: boolean;
 }
 
 /** Authenticates by client certificate, then by service account token; requests without credentials are anonymous. */
@@ -21,7 +25,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     reviewToken,
     authenticate: credentials => {
       const proofs = [
-        byCertificate(credentials, authority, options.api.clock.now()),
+        byCertificate(credentials, authority, options),
         byToken(credentials, token => reviewToken(token, [])?.user),
       ];
       const user = proofs.find(proof => typeof proof === 'object');
@@ -34,10 +38,17 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 type Proof = UserInfo | 'none' | 'rejected';
 
-function byCertificate({ clientCertificate }: Credentials, authority: X509Certificate, now: number): Proof {
+function byCertificate(
+  { clientCertificate }: Credentials,
+  authority: X509Certificate,
+  { api, givesCertificateIds = false }: AuthenticatorOptions,
+): Proof {
   if (clientCertificate === undefined) return 'none';
-  const holder = readHolder(clientCertificate, authority, now);
-  if (holder.is === 'user') return holder.user;
+  const holder = readHolder(clientCertificate, authority, api.clock.now());
+  if (holder.is === 'user') {
+    const extra = { [credentialIdKey]: [`X509SHA256=${sha256(clientCertificate)}`] };
+    return givesCertificateIds ? { ...holder.user, extra } : holder.user;
+  }
   return holder.is === 'nameless' ? 'none' : 'rejected';
 }
 

@@ -3,6 +3,7 @@ import { makeCsr } from '../../../../test/kit/csr.ts';
 import { type Received, Target } from '../../../../test/kit/parity-cases/target.ts';
 import { fromBase64, fromUtf8, toBase64 } from '../../../base/bytes.ts';
 import { systemClock } from '../../../base/clock.ts';
+import { credentialIdKey, tokenIdOf } from '../../../contract/token-id.ts';
 import { memberAt, textAt } from '../object.ts';
 import { type ApiServer, startApiServer } from '../server.ts';
 import { createAuthority, issueClientPair, issueServerPair } from './ca.ts';
@@ -125,6 +126,7 @@ test('a requested token names its holder, and ends with its account', async () =
       username: 'system:serviceaccount:default:robot',
       uid: expect.any(String),
       groups: ['system:serviceaccounts', 'system:serviceaccounts:default', 'system:authenticated'],
+      extra: { [credentialIdKey]: [tokenIdOf(token)] },
     },
     audiences: ['https://kubernetes.default.svc'],
   });
@@ -142,7 +144,13 @@ const bound: [string, object, number, string][] = [
     409,
     'Operation cannot be fulfilled on Secret "bound": the UID in the bound object reference (old) does not match the UID in record. The object might have been deleted and then recreated',
   ],
-  ['a Node', { kind: 'Node', apiVersion: 'v1', name: 'x' }, 400, 'cannot bind token to object of type v1, Kind=Node'],
+  ['a Node that is not there', { kind: 'Node', apiVersion: 'v1', name: 'x' }, 404, 'nodes "x" not found'],
+  [
+    'a Service',
+    { kind: 'Service', apiVersion: 'v1', name: 'x' },
+    400,
+    'cannot bind token to object of type /v1, Kind=Service',
+  ],
   [
     'a pod of another account',
     { kind: 'Pod', apiVersion: 'v1', name: 'pod' },

@@ -44,6 +44,7 @@ test.each(good)('binds a token to %s', (_, call, want) => expect(issue(...call))
 const bad: [string, Parameters<typeof issue>, number, RegExp][] = [
   ['a pod that is not there', [{ name: 'ghost' }], 404, /^pods "ghost" not found$/],
   ['a Secret that is not there', [{ kind: 'Secret', name: 'ghost' }], 404, /^secrets "ghost" not found$/],
+  ['a Node that is not there', [{ kind: 'Node', name: 'ghost' }], 404, /^nodes "ghost" not found$/],
   ['a Secret of another namespace', [{ kind: 'Secret', name: 'f' }], 404, /^secrets "f" not found$/],
   ['a pod of another account', [{ name: 'p' }, 'other'], 400, /token for serviceaccount "other" to pod running with/],
   ['a pod that names no account', [{ name: 'plain' }], 400, /different serviceaccount name/],
@@ -58,7 +59,7 @@ const bad: [string, Parameters<typeof issue>, number, RegExp][] = [
     'a kind that cannot be bound',
     [{ kind: 'ConfigMap', name: 'x' }],
     400,
-    /cannot bind token to object of type v1, Kind=ConfigMap/,
+    /cannot bind token to object of type \/v1, Kind=ConfigMap/,
   ],
   ['a pod of another group', [{ apiVersion: 'x/v1', name: 'p' }], 400, /object of type x\/v1, Kind=Pod/],
   ['a member of every object', [{ kind: 'toString', name: 'p' }], 400, /cannot bind token/],

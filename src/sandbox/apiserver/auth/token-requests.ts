@@ -1,5 +1,5 @@
 import { apiVersionOf } from '#kube/resource.ts';
-import { pods, secrets } from '#kube/resources.ts';
+import { nodes, pods, secrets } from '#kube/resources.ts';
 import { textAt } from '../object.ts';
 import type { TokenIssuer, TokenRequest } from '../ports.ts';
 import { badRequest, conflict, notFound } from '../status.ts';
@@ -7,7 +7,7 @@ import { defaultAccount } from './node/pod-references.ts';
 import type { ApiReader } from './token-review.ts';
 import type { TokenSigner } from './token-signer.ts';
 
-/** Issues tokens; they can be bound to existing Secrets and to pods of the same account. */
+/** Issues tokens; they can be bound to existing Secrets and Nodes, and to pods of the same account. */
 export function createTokenIssuer(signer: TokenSigner, api: ApiReader): TokenIssuer {
   return { issue: request => signer.issue({ ...request, boundObject: checkBound(request, api) }) };
 }
@@ -16,11 +16,12 @@ function checkBound(request: TokenRequest, api: ApiReader): TokenRequest['boundO
   const { boundObject: bound, serviceAccount } = request;
   if (bound === undefined) return undefined;
   const { namespace = '', name: account = '' } = serviceAccount.metadata;
-  const kind = [pods, secrets].find(item => apiVersionOf(item) === bound.apiVersion && item.kind === bound.kind);
+  const kind = [pods, secrets, nodes].find(item => apiVersionOf(item) === bound.apiVersion && item.kind === bound.kind);
   if (kind === undefined) {
-    throw badRequest(`cannot bind token to object of type ${bound.apiVersion}, Kind=${bound.kind}`);
+    const version = bound.apiVersion.includes('/') ? bound.apiVersion : `/${bound.apiVersion}`;
+    throw badRequest(`cannot bind token to object of type ${version}, Kind=${bound.kind}`);
   }
-  const object = api.get(kind, { namespace, name: bound.name });
+  const object = api.get(kind, { namespace: kind.namespaced ? namespace : '', name: bound.name });
   if (object === undefined) throw notFound(kind, bound.name);
   if (bound.kind === 'Pod' && (textAt(object, 'spec.serviceAccountName') || defaultAccount) !== account) {
     const what = `token for serviceaccount "${account}" to pod running with different serviceaccount name.`;

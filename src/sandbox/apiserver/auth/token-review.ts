@@ -1,7 +1,8 @@
 import { toBase64 } from '#base/bytes.ts';
 import { isRecord } from '#base/fields.ts';
+import { credentialIdKey } from '#contract/token-id.ts';
 import type { Key, Resource } from '#kube/resource.ts';
-import { pods, secrets, serviceAccounts } from '#kube/resources.ts';
+import { nodes, pods, secrets, serviceAccounts } from '#kube/resources.ts';
 import type { LocalApi, StoredObject, UserInfo } from '../ports.ts';
 import type { Claims } from './jwt.ts';
 import { serviceAccountGroups, serviceAccountUsername, withAuthenticatedGroup } from './service-account-user.ts';
@@ -58,22 +59,26 @@ function reviewLegacyClaims(claims: Claims, token: string, api: ApiReader): User
   return userOf(namespace, account);
 }
 
+/** Kinds of objects by the claim that names them. */
+const accountKind: readonly [claim: string, kind: Resource] = ['serviceaccount', serviceAccounts];
+const boundKinds: readonly (readonly [claim: string, kind: Resource])[] = [
+  ['secret', secrets],
+  ['pod', pods],
+  ['node', nodes],
+];
+
 function reviewBoundClaims(claims: Claims, api: ApiReader): UserInfo | undefined {
   const own = isRecord(claims['kubernetes.io']) ? claims['kubernetes.io'] : {};
   const namespace = textOf(own['namespace']);
   const account = referenceOf(own['serviceaccount']);
-  const bound: [Resource, unknown][] = [
-    [serviceAccounts, own['serviceaccount']],
-    ...(Object.hasOwn(own, 'secret') ? [[secrets, own['secret']] satisfies [Resource, unknown]] : []),
-    ...(Object.hasOwn(own, 'pod') ? [[pods, own['pod']] satisfies [Resource, unknown]] : []),
-  ];
-  const alive = bound.every(([kind, reference]) => {
-    const object = find(api, kind, namespace, referenceOf(reference));
+  const bound = boundKinds.filter(([claim]) => Object.hasOwn(own, claim));
+  const alive = [accountKind, ...bound].every(([claim, kind]) => {
+    const object = find(api, kind, namespace, referenceOf(own[claim]));
     return object !== undefined && !isLongDeleted(object, api.clock.now());
   });
   if (!alive) return undefined;
-  const pod = Object.hasOwn(own, 'pod') ? referenceOf(own['pod']) : undefined;
-  return userOf(namespace, account, { pod, id: textOf(claims['jti']) });
+  const reference = (claim: string) => (Object.hasOwn(own, claim) ? referenceOf(own[claim]) : undefined);
+  return userOf(namespace, account, { pod: reference('pod'), node: reference('node'), id: textOf(claims['jti']) });
 }
 
 interface Reference {
@@ -82,7 +87,7 @@ interface Reference {
 }
 
 function find(api: ApiReader, kind: Resource, namespace: string, { name, uid }: Reference): StoredObject | undefined {
-  const key: Key = { namespace, name };
+  const key: Key = { namespace: kind.namespaced ? namespace : '', name };
   const object = namespace === '' || name === '' || uid === '' ? undefined : api.get(kind, key);
   return object?.metadata.uid === uid ? object : undefined;
 }
@@ -90,13 +95,17 @@ function find(api: ApiReader, kind: Resource, namespace: string, { name, uid }: 
 function userOf(
   namespace: string,
   account: Reference,
-  { pod, id = '' }: { pod?: Reference | undefined; id?: string } = {},
+  { pod, node, id = '' }: { pod?: Reference | undefined; node?: Reference | undefined; id?: string } = {},
 ): UserInfo {
   const extra: Record<string, string[]> = {
-    ...(id !== '' && { 'authentication.kubernetes.io/credential-id': [`JTI=${id}`] }),
+    ...(id !== '' && { [credentialIdKey]: [`JTI=${id}`] }),
     ...(pod && {
       'authentication.kubernetes.io/pod-name': [pod.name],
       'authentication.kubernetes.io/pod-uid': [pod.uid],
+    }),
+    ...(node && {
+      'authentication.kubernetes.io/node-name': [node.name],
+      'authentication.kubernetes.io/node-uid': [node.uid],
     }),
   };
   return {

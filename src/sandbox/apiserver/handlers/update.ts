@@ -100,9 +100,7 @@ export function checkNames(call: Call, { metadata }: StoredObject): void {
   if (name !== call.name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.name})`);
   if (call.kind.namespaced && namespace !== '' && namespace !== call.namespace)
-    throw badRequest(
-      `the namespace of the object (${namespace}) does not match the namespace on the request (${call.namespace})`,
-    );
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
 function checkUid(call: Call, sent: StoredObject, current: StoredObject): void {

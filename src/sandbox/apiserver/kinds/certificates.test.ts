@@ -26,7 +26,7 @@ test('stores the authenticated requester, not what the client sends', () => {
 
 const judged: [string, Record<string, unknown>, unknown[]][] = [
   ['all it needs', {}, []],
-  ['no signer', { signerName: undefined }, ['spec.signerName: Required value: signerName must be provided']],
+  ['no signer', { signerName: undefined }, ['spec.signerName: Required value']],
   [
     'a signer without a domain',
     { signerName: 's' },

@@ -110,7 +110,7 @@ function requestCauses(object: StoredObject): StatusCause[] {
 
 function signerCauses(signer: string): StatusCause[] {
   const field = 'spec.signerName';
-  if (signer === '') return [cause.required(field, 'signerName must be provided')];
+  if (signer === '') return [cause.required(field)];
   const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
   return /^[a-z0-9][a-z0-9.-]*\/[A-Za-z0-9._:-]+$/.test(signer) ? [] : [cause.invalid(field, signer, form)];
 }

@@ -94,7 +94,7 @@ function crdCauses(crd: StoredObject): StatusCause[] {
 const scopes = ['Cluster', 'Namespaced'];
 
 function schemaCauses(schema: unknown, path: string): StatusCause[] {
-  if (!isRecord(schema)) return [cause.required(path, 'schemas are required')];
+  if (!isRecord(schema)) return [cause.required(path)];
   return isTooDeep(schema) ? [cause.forbidden(path, 'must not have so many levels')] : [];
 }
 

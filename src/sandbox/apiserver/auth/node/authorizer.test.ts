@@ -80,6 +80,8 @@ test.each(referenced)('a kubelet reads of %s %s: %s', (resource, name, allowed) 
 });
 
 const unrelated = "no relationship found between node 'n1' and this object";
+const bySelector = 'can only list/watch pods with spec.nodeName field selector';
+const someNode = { resource: 'nodes', namespace: '' };
 const own = { group: 'coordination.k8s.io', resource: 'leases', namespace: 'kube-node-lease', name: 'n1' };
 const csr = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests', namespace: '' };
 const cases: [string, Partial<AccessRequest>, true | string][] = [
@@ -139,7 +141,19 @@ const cases: [string, Partial<AccessRequest>, true | string][] = [
     'can only access leases in the "kube-node-lease" system namespace',
   ],
   ['another lease', { ...own, name: 'n2' }, 'can only access node lease with the same name as the requesting node'],
-  ['read Nodes', { resource: 'nodes', verb: 'list', namespace: '' }, true],
+  ['read its Node', { resource: 'nodes', namespace: '', name: 'n1' }, true],
+  ['watch its Node', { resource: 'nodes', verb: 'watch', namespace: '', name: 'n1' }, true],
+  ['read another Node', { ...someNode, name: 'n2' }, "node 'n1' cannot read 'n2', only its own Node object"],
+  ['list all Nodes', { ...someNode, verb: 'list' }, "node 'n1' cannot read all nodes, only its own Node object"],
+  ['list its pods', { resource: 'pods', verb: 'list', fieldSelector: 'spec.nodeName=n1' }, true],
+  ['watch its pods', { resource: 'pods', verb: 'watch', fieldSelector: 'a=b,spec.nodeName==n1' }, true],
+  ['list pods of another node', { resource: 'pods', verb: 'list', fieldSelector: 'spec.nodeName=n12' }, bySelector],
+  ['list pods elsewhere', { resource: 'pods', verb: 'list', fieldSelector: 'spec.nodeName!=n1' }, bySelector],
+  ['watch all pods', { resource: 'pods', verb: 'watch' }, bySelector],
+  ['read a pod of its own', { resource: 'pods', name: 'mine' }, true],
+  ['watch a mirror pod of its own', { resource: 'pods', verb: 'watch', name: 'mirror' }, true],
+  ['read a pod of another node', { resource: 'pods', name: 'theirs' }, unrelated],
+  ['read a pod that does not exist', { resource: 'pods', name: 'none' }, unrelated],
   [
     'update any Node, which admission restricts',
     { resource: 'nodes', verb: 'update', namespace: '', name: 'n2' },

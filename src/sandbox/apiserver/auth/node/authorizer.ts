@@ -12,15 +12,23 @@ const deny = (reason: string): AccessDecision => ({ allowed: false, reason });
 
 const rules = readRules(nodeRules);
 const leaseNamespace = 'kube-node-lease';
+const readVerbs = ['get', 'list', 'watch'];
 const ownVerbs = ['get', 'create', 'update', 'patch', 'delete'];
 
-/** The node authorizer: fixed rules, and Secrets and ConfigMaps only if a pod on the node refers to them. */
+/**
+ * The node authorizer: fixed rules, Secrets and ConfigMaps only if a pod on the node refers to them, and, as since Kubernetes
+ * 1.32, only the Node and the pods of the node itself.
+ */
 export function authorizeNode(api: ApiReader, request: AccessRequest): AccessDecision {
   const node = nodeNameOf(request.user);
   if (node === undefined) return deny('');
   if (node === '') return deny(`unknown node for user ${JSON.stringify(request.user.username)}`);
   const special = request.path === '' ? restricted[`${request.group}/${request.resource}`] : undefined;
   if (special !== undefined) return special(api, node, request);
+  return byRules(request);
+}
+
+function byRules(request: AccessRequest): AccessDecision {
   return rules.some(rule => ruleAllows(rule, request)) ? allow : deny('');
 }
 
@@ -30,6 +38,8 @@ const restricted: Readonly<Record<string, Rule>> = {
   '/secrets': (api, node, request) => readReferenced(api, node, request, 'secrets'),
   '/configmaps': (api, node, request) => readReferenced(api, node, request, 'configMaps'),
   '/serviceaccounts': createToken,
+  '/nodes': readOwnNode,
+  '/pods': readOwnPods,
   'coordination.k8s.io/leases': useLease,
 };
 
@@ -39,10 +49,29 @@ function readReferenced(
   request: AccessRequest,
   what: 'secrets' | 'configMaps',
 ): AccessDecision {
-  if (!['get', 'list', 'watch'].includes(request.verb)) return deny('can only read resources of this type');
+  if (!readVerbs.includes(request.verb)) return deny('can only read resources of this type');
   if (request.subresource !== '') return deny('cannot read subresource');
   if (request.namespace === '') return deny('can only read namespaced object of this type');
   return ifReferenced(api, node, request, what);
+}
+
+function readOwnNode(_api: ApiReader, node: string, request: AccessRequest): AccessDecision {
+  const { verb, subresource, name } = request;
+  if (subresource !== '' || !readVerbs.includes(verb) || name === node) return byRules(request);
+  return deny(`node '${node}' cannot read ${name === '' ? 'all nodes' : `'${name}'`}, only its own Node object`);
+}
+
+function readOwnPods(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
+  const { verb, subresource, namespace, name, fieldSelector = '' } = request;
+  if (subresource !== '' || !readVerbs.includes(verb)) return byRules(request);
+  if (verb !== 'get' && selectsNode(fieldSelector, node)) return allow;
+  if (name === '') return deny('can only list/watch pods with spec.nodeName field selector');
+  const pod = api.get(pods, { namespace, name });
+  return pod !== undefined && textAt(pod, 'spec.nodeName') === node ? allow : deny(noRelationship(node));
+}
+
+function selectsNode(fieldSelector: string, node: string): boolean {
+  return fieldSelector.split(',').some(part => [`spec.nodeName=${node}`, `spec.nodeName==${node}`].includes(part));
 }
 
 function createToken(api: ApiReader, node: string, request: AccessRequest): AccessDecision {
@@ -76,5 +105,9 @@ function ifReferenced(
     const names = referencesOf(pod)[what];
     return names.has(name) || (what === 'serviceAccounts' && names.size === 0 && name === defaultAccount);
   });
-  return related ? allow : deny(`no relationship found between node '${node}' and this object`);
+  return related ? allow : deny(noRelationship(node));
+}
+
+function noRelationship(node: string): string {
+  return `no relationship found between node '${node}' and this object`;
 }

@@ -38,7 +38,7 @@ function checkBinding({ user, resource, object }: AdmissionRequest, api: ApiRead
   if (role !== undefined && isAllowed(authorizer, user, 'bind', { ...role, namespace, name: ref.name })) return;
   const rules = rulesOfRole(api, ref, namespace);
   if (!Array.isArray(rules)) {
-    throw role === undefined ? internal(rules.problem) : notFound(role, ref.name);
+    throw role === undefined ? internal(rules.problem) : notFound(resource, ref.name);
   }
   const grants = grantsFor(api, user, namespace);
   const missing = missingPermissions(
