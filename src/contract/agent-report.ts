@@ -6,12 +6,16 @@ import type { EventText } from './events.ts';
  * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated
  * by the agent. It is evidence about this host only.
  */
-/** Reasons of events of the agent on which the operator acts. */
+/** Reasons of events of the agent about services and configuration; the operator acts on some of them. */
 export const agentEvent = {
   /** Services wait for the pod network, which is part of every join. */
   serviceWaiting: 'ServiceWaiting',
   serviceFailure: 'ServiceFailure',
   configurationFailure: 'ConfigurationFailure',
+  /** Services that should have been running were started. */
+  serviceStarted: 'ServiceStarted',
+  /** A service did not stop, so its process was ended. */
+  serviceEnded: 'ServiceProcessEnded',
 } as const;
 
 export interface AgentReport {
