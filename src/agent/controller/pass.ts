@@ -8,16 +8,8 @@ import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller
 import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import {
-  endedEvent,
-  failureEvent,
-  outcomeEvent,
-  repairEvent,
-  securedEvent,
-  startedEvent,
-  waitingEvent,
-} from './events.ts';
-import { logEnded, logStarted } from './service-notices.ts';
+import { failureEvent, outcomeEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
+import { recordedNotices } from './service-notices.ts';
 
 export interface PassDeps {
   ports: AgentPorts;
@@ -50,7 +42,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
     return clock.monotonicMs() - waitingSinceMs >= networkLimitMs;
   }
 
-  function optionsFor(log: Log, hasSettled: boolean): PassOptions {
+  function optionsFor(log: Log, isJoining: boolean): PassOptions {
     return {
       caBundle,
       readyPatience,
@@ -63,17 +55,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
         log.warn('Fixed owner or rights of files', { events });
         record(securedEvent(events));
       },
-      serviceNotices: {
-        onStarted: services => {
-          logStarted(services, log);
-          // While the host joins, services are started for the first time.
-          if (hasSettled) record(startedEvent(services));
-        },
-        onEnded: (service, pid, limitMs) => {
-          logEnded(service, pid, limitMs, log);
-          record(endedEvent(service, limitMs));
-        },
-      },
+      serviceNotices: recordedNotices(log, record, isJoining),
       onWarning: text => log.warn(text),
       onServicesSettled: known => save(known, log),
     };
@@ -90,8 +72,8 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
   return async (_key, { log, signal }: Pass): Promise<Outcome> => {
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
-      const hasSettled = (await readKnownGood(ports.files)) !== undefined;
-      const outcome = await reconcileHost(ports, optionsFor(log, hasSettled), waiting);
+      const isJoining = (await readKnownGood(ports.files)) === undefined;
+      const outcome = await reconcileHost(ports, optionsFor(log, isJoining), waiting);
       waitingSinceMs = undefined;
       log.info(...logLine(outcome));
       const event = outcomeEvent(outcome);

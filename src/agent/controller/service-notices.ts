@@ -1,18 +1,28 @@
 import type { Log } from '#base/log.ts';
+import type { EventText } from '#contract/events.ts';
 import type { ServiceNotices } from '../services/ensure.ts';
+import { endedEvent, startedEvent } from './events.ts';
 
-/** Notices for the log alone, while no report can be written. */
+/** Logs what happened to services. */
 export function loggedNotices(log: Log): ServiceNotices {
   return {
-    onStarted: services => logStarted(services, log),
-    onEnded: (service, pid, limitMs) => logEnded(service, pid, limitMs, log),
+    onStarted: services => log.info('Started services that were not running', { services }),
+    onEnded: (service, pid, limitMs) =>
+      log.warn('Ending the process of a service that does not stop', { service, pid, seconds: limitMs / 1000 }),
   };
 }
 
-export function logStarted(services: readonly string[], log: Log): void {
-  log.info('Started services that were not running', { services });
-}
-
-export function logEnded(service: string, pid: number, limitMs: number, log: Log): void {
-  log.warn('Ending the process of a service that does not stop', { service, pid, seconds: limitMs / 1000 });
+/** Logs it and records events. While the host joins, services are started for the first time, which is no event. */
+export function recordedNotices(log: Log, record: (event: EventText) => void, isJoining: boolean): ServiceNotices {
+  const logged = loggedNotices(log);
+  return {
+    onStarted: services => {
+      logged.onStarted(services);
+      if (!isJoining) record(startedEvent(services));
+    },
+    onEnded: (service, pid, limitMs) => {
+      logged.onEnded(service, pid, limitMs);
+      record(endedEvent(service, limitMs));
+    },
+  };
 }
