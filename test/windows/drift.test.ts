@@ -57,7 +57,7 @@ async function stopForever(operator: ManualLabOperator, name: string): Promise<v
   await quietHost.lab.clearFaults();
   await operator.nudge(name);
   const isBack = async () => (runs(quietHost, exporter) === 2 ? true : undefined);
-  await operator.waitFor('the agent to end the exporter', isBack, 240_000);
+  await operator.waitFor('the agent to end the exporter', isBack, 240_000).catch(withLog(quietHost));
   const isReported = async () => {
     const reasons = (await operator.report(name)).events.map(({ reason }) => reason);
     return ['ServiceProcessEnded', 'ServiceStarted'].every(reason => reasons.includes(reason)) ? true : undefined;
@@ -173,9 +173,14 @@ const patient = { timeout: 40_000, interval: 400 };
 /** Waits for a pass that finds the desired state. */
 async function passAfter(passes: number, isWanted: () => boolean): Promise<void> {
   const look = async () => (passesOf(host) > passes && isWanted() ? true : undefined);
-  await scene.operator.waitFor('a pass of the agent', look, 30_000).catch(error => {
-    throw new Error(`${error}\n${agentLog(host).split('\n').slice(-20).join('\n')}`);
-  });
+  await scene.operator.waitFor('a pass of the agent', look, 30_000).catch(withLog(host));
+}
+
+/** Adds the end of the agent's log to an error. */
+function withLog(where: WindowsHost): (error: unknown) => never {
+  return error => {
+    throw new Error(`${error}\n${agentLog(where).split('\n').slice(-20).join('\n')}`);
+  };
 }
 
 function withNewProcesses(before: SeenServices, restarted: readonly string[]): SeenServices {
@@ -233,7 +238,9 @@ test('reports an invalid ConfigMap and changes nothing', async () => {
   const before = await seeServices(host);
   await scene.operator.publishData({ services: '[{"name":"containerd"', files: '[]' });
   const hasTold = async () =>
-    (await remarksOf(node)).find(({ message }) => message.includes('services') && !message.includes('does not exist'));
+    (await remarksOf(node)).find(
+      ({ type, message }) => type === 'Warning' && message.includes('services') && !message.includes('does not exist'),
+    );
   expect(await scene.operator.waitFor('a event', hasTold)).toMatchObject({ reason: 'ConfigurationFailure' });
   expect(await seeServices(host)).toEqual(before);
   const passes = passesOf(host);

@@ -171,6 +171,7 @@ function csiProxyService(settings: Debug): Service {
 }
 
 function kubeProxyService(facts: ServicesFacts, settings: ServicesSettings): Service {
+  const featureGates = kubeProxyFeatureGates(facts.kubeletVersion).join(',');
   return service({
     name: serviceName.kubeProxy,
     command: words(
@@ -185,7 +186,7 @@ function kubeProxyService(facts: ServicesFacts, settings: ServicesSettings): Ser
           serviceCIDR: facts.network.serviceCidr,
           subnetAnnotation: nodeAnnotation.hybridOverlaySubnet,
           verbosity: settings.debug ? '4' : '0',
-          featureGates: kubeProxyFeatureGates(facts.kubeletVersion).join(','),
+          ...(featureGates !== '' && { featureGates }),
         },
       },
     ],
