@@ -20,7 +20,6 @@ let windows: ServiceLab;
 /** A host without events that would trigger a pass. */
 let quietHost: WindowsHost;
 let quietStory: Promise<void>;
-let stuckStory: Promise<void>;
 
 beforeAll(async () => {
   scene = await startScene(inject('agentProgram'));
@@ -32,12 +31,9 @@ beforeAll(async () => {
   // A separate ConfigMap, so that changes of the other one trigger no pass.
   const quietOperator = new ManualLabOperator(scene.operator.deps, '11.0.0-0000000');
   await quietOperator.publish();
-  let quietNode = '';
-  [node, quietNode] = await Promise.all([scene.operator.join(host), quietOperator.join(quietHost)]);
+  [node] = await Promise.all([scene.operator.join(host), quietOperator.join(quietHost)]);
   quietStory = crashUnnoticed();
   quietStory.catch(() => undefined);
-  stuckStory = quietStory.then(() => stopForever(quietOperator, quietNode));
-  stuckStory.catch(() => undefined);
 });
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
@@ -45,24 +41,6 @@ async function crashUnnoticed(): Promise<void> {
   await quietHost.run('taskkill /f /im csi-proxy.exe');
   const isBack = async () => (runs(quietHost, csiProxy) === 2 ? true : undefined);
   await scene.operator.waitFor('the timer of the agent', isBack, 150_000);
-}
-
-/** The exporter reports that it stops, but never that it has stopped. */
-async function stopForever(operator: ManualLabOperator, name: string): Promise<void> {
-  await quietHost.lab.setFault(exporter, 'slow-stop', 3_600_000);
-  await quietHost.exec(stop(exporter));
-  const isStopping = async () =>
-    quietHost.lab.serviceEvents(exporter).at(-1)?.event === 'stopping' ? true : undefined;
-  await operator.waitFor('the stop of the exporter', isStopping);
-  await quietHost.lab.clearFaults();
-  await operator.nudge(name);
-  const isBack = async () => (runs(quietHost, exporter) === 2 ? true : undefined);
-  await operator.waitFor('the agent to end the exporter', isBack, 240_000).catch(withLog(quietHost));
-  const isReported = async () => {
-    const reasons = (await operator.report(name)).events.map(({ reason }) => reason);
-    return ['ServiceProcessEnded', 'ServiceStarted'].every(reason => reasons.includes(reason)) ? true : undefined;
-  };
-  await operator.waitFor('the events of the agent', isReported);
 }
 
 /** How often a service has been running. */
@@ -173,14 +151,9 @@ const patient = { timeout: 40_000, interval: 400 };
 /** Waits for a pass that finds the desired state. */
 async function passAfter(passes: number, isWanted: () => boolean): Promise<void> {
   const look = async () => (passesOf(host) > passes && isWanted() ? true : undefined);
-  await scene.operator.waitFor('a pass of the agent', look, 30_000).catch(withLog(host));
-}
-
-/** Adds the end of the agent's log to an error. */
-function withLog(where: WindowsHost): (error: unknown) => never {
-  return error => {
-    throw new Error(`${error}\n${agentLog(where).split('\n').slice(-20).join('\n')}`);
-  };
+  await scene.operator.waitFor('a pass of the agent', look, 30_000).catch(error => {
+    throw new Error(`${error}\n${agentLog(host).split('\n').slice(-20).join('\n')}`);
+  });
 }
 
 function withNewProcesses(before: SeenServices, restarted: readonly string[]): SeenServices {
@@ -209,6 +182,14 @@ test('reports repaired files', async () => {
     const isTold = paths.every(path => repairs.some(message => message.includes(path)));
     return isTold && events.some(({ reason }) => reason === 'CertificateReadError') ? true : undefined;
   });
+});
+
+test('reports services that it started, and nothing about those that it restarted itself', async () => {
+  const started = (await remarksOf(node)).filter(({ reason }) => reason === 'ServiceStarted');
+  expect(started.map(({ message }) => message)).toContain(
+    `Started services that were not running: ${[containerd, kubelet, hybridOverlay, kubeProxy].join(', ')}`,
+  );
+  expect(started.filter(({ message }) => message.includes(exporter))).toEqual([]);
 });
 
 test('the Node is ready again', async () => {
@@ -270,10 +251,4 @@ test('restarts a crashed service within two minutes without an event', async () 
   await quietStory;
   expect((await seeServices(quietHost))[csiProxy]).toMatchObject({ state: 'RUNNING' });
   expect([host.lab.unexpected(), quietHost.lab.unexpected()]).toEqual([[], []]);
-});
-
-test('ends and starts a service that stops forever, and says so', async () => {
-  await stuckStory;
-  expect((await seeServices(quietHost))[exporter]).toMatchObject({ state: 'RUNNING' });
-  expect(agentLog(quietHost)).toContain('Ending the process of a service that does not stop');
 });

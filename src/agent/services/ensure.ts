@@ -29,6 +29,9 @@ export async function ensureRunning(name: string, ports: ServicePorts, waiting: 
     const status = await ports.services.query(name);
     if (status === undefined) throw notSettled(name, 'does not exist');
     if (status.state === 'running') return true;
+    if (status.state === 'stop-pending' && (await hasEnded(status.pid, ports))) {
+      isStarted = await requestState(name, () => ports.services.start(name), ports, anyState);
+    }
     if (status.state !== 'stopped') return undefined;
     if (requested) throw notSettled(name, 'stopped again right after its start');
     isStarted = await requestState(name, () => ports.services.start(name), ports, ['running', 'start-pending']);
@@ -45,14 +48,37 @@ export async function ensureStopped(name: string, ports: ServicePorts, waiting: 
   if (status === undefined || status.state === 'stopped') return;
   const process = await holdProcess(name, status.pid, ports);
   const stop: Stop = { process, requested: new Set() };
+  const { everyMs, limitMs } = waiting.patience;
+  const noticing = { ...waiting, patience: { everyMs, limitMs: Math.min(limitMs, noticeMs) } };
   try {
-    if (await stopsInTime(name, stop, ports, waiting)) return;
-    if (process !== undefined) ports.notices?.onEnded(name, status.pid, waiting.patience.limitMs);
-    await process?.killTree();
-    if (process !== undefined && (await stopsInTime(name, stop, ports, waiting))) return;
-    throw notSettled(name, `did not stop within ${waiting.patience.limitMs / 1000} s`);
+    const isGone = process === undefined && (await hasEnded(status.pid, ports));
+    if (await stopsInTime(name, stop, ports, isGone ? noticing : waiting)) return;
+    if (process !== undefined) {
+      ports.notices?.onEnded(name, status.pid, limitMs);
+      await process.killTree();
+      if (await stopsInTime(name, stop, ports, noticing)) return;
+    }
+    const now = await ports.services.query(name);
+    if (now?.state === 'stop-pending' && now.pid === status.pid && (await hasEnded(now.pid, ports))) return;
+    throw notSettled(name, `did not stop within ${limitMs / 1000} s`);
   } finally {
     process?.release();
+  }
+}
+
+/** Windows notices the end of a process at once; after this time a service that is still stopping counts as stopped. */
+const noticeMs = 10_000;
+const anyState: readonly ServiceState[] = ['running', 'start-pending', 'stop-pending', 'stopped'];
+
+/** The service manager keeps the PID of an ended process from being used again. */
+async function hasEnded(pid: number, ports: ServicePorts): Promise<boolean> {
+  if (pid === 0) return false;
+  const process = await ports.processes.hold(pid);
+  if (process === undefined) return true;
+  try {
+    return await process.hasExited();
+  } finally {
+    process.release();
   }
 }
 
