@@ -75,11 +75,12 @@ test('requests a reboot, waits for it, and finishes', async () => {
   const first = start();
   await bench.annotate(wanted('v3'));
   await until(async () => (await bench.annotations())[rebootRequired] === '');
+  await until(async () => (await bench.events()).some(event => event.startsWith('RebootRequested: ')));
   await first.end();
   await bench.host.reboot();
   start();
   await until(() => isMarked(bench, 'v3'));
-  await until(async () => (await bench.events()).some(event => event.startsWith('RebootRequested: ')));
+  await until(async () => !(await bench.events()).some(event => event.startsWith('RebootRequested: ')));
 });
 
 test('keeps services running without the API server, and follows the Node afterwards', async () => {

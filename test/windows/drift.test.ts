@@ -184,6 +184,14 @@ test('reports repaired files', async () => {
   });
 });
 
+test('reports services that it started, and nothing about those that it restarted itself', async () => {
+  const started = (await remarksOf(node)).filter(({ reason }) => reason === 'ServiceStarted');
+  expect(started.map(({ message }) => message)).toContain(
+    `Started services that were not running: ${[containerd, kubelet, hybridOverlay, kubeProxy].join(', ')}`,
+  );
+  expect(started.filter(({ message }) => message.includes(exporter))).toEqual([]);
+});
+
 test('the Node is ready again', async () => {
   const isReady = async () =>
     findCondition((await scene.operator.node(node)).status?.conditions, 'Ready')?.status === 'True' ? true : undefined;
@@ -211,7 +219,9 @@ test('reports an invalid ConfigMap and changes nothing', async () => {
   const before = await seeServices(host);
   await scene.operator.publishData({ services: '[{"name":"containerd"', files: '[]' });
   const hasTold = async () =>
-    (await remarksOf(node)).find(({ message }) => message.includes('services') && !message.includes('does not exist'));
+    (await remarksOf(node)).find(
+      ({ type, message }) => type === 'Warning' && message.includes('services') && !message.includes('does not exist'),
+    );
   expect(await scene.operator.waitFor('a event', hasTold)).toMatchObject({ reason: 'ConfigurationFailure' });
   expect(await seeServices(host)).toEqual(before);
   const passes = passesOf(host);

@@ -160,6 +160,23 @@ test('removes a service that runs, with its process', async () => {
   expect(await windows.processes()).toEqual([]);
 });
 
+test('a service that stops forever is ended and started again', async () => {
+  await host.install('service.exe', 'C:\\k\\stuck.exe');
+  await windows.values(['create', 'stuck', configOf('stuck', 'C:\\k\\stuck.exe')], ['running', 'stuck']);
+  await host.lab.setFault('stuck', 'slow-stop', 3_600_000);
+  await host.exec('sc.exe stop stuck');
+  await expect.poll(() => host.lab.serviceEvents('stuck').at(-1)?.event).toBe('stopping');
+  await host.lab.clearFaults();
+  const [before, isStarted, after] = (await windows.values(
+    ['query', 'stuck'],
+    ['running', 'stuck'],
+    ['query', 'stuck'],
+  )) as [InstalledService, boolean, InstalledService];
+  expect([before.state, isStarted, after.state]).toEqual(['stop-pending', true, 'running']);
+  expect(after.pid).not.toBe(before.pid);
+  await windows.values(['removed', 'stuck']);
+});
+
 test('a service whose process is killed has stopped, and can be started again', async () => {
   await windows.values(['create', 'three', configOf('three', command('three'))], ['running', 'three']);
   const { pid } = (await windows.value('query', 'three')) as { pid: number };

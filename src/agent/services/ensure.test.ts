@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ModelClock } from '../../../test/kit/model-host.ts';
 import { ModelServices } from '../../../test/kit/model-services.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
-import type { HeldProcess, ServiceState } from '../ports.ts';
+import type { HeldProcess, InstalledService, ServiceState } from '../ports.ts';
 import { ensureRemoved, ensureRunning, ensureStopped } from './ensure.ts';
 
 const waiting = (limitMs = 10_000, signal = new AbortController().signal): Waiting & { clock: ModelClock } => ({
@@ -123,6 +123,49 @@ test('kills the process of a service that does not stop in time', async () => {
   expect(patient.clock.ms).toBe(5000);
 });
 
+test('ends the process of a service that is stopping forever, and starts the service', async () => {
+  const model = new ModelServices().install('a');
+  model.stubborn.add('a');
+  await model.stop('a');
+  const ended: string[] = [];
+  const notices = {
+    onStarted: () => undefined,
+    onEnded: (name: string, _pid: number, limitMs: number) => void ended.push(`${name} ${limitMs}`),
+  };
+  expect(await ensureRunning('a', { ...portsOf(model), notices }, waiting(5000))).toBe(true);
+  expect(await model.query('a')).toMatchObject({ state: 'running' });
+  expect(ended).toEqual(['a 5000']);
+});
+
+test('does not end a process that has the PID of an ended service by now', async () => {
+  const { seen, processes } = lingering(1000);
+  const services = slow(3).install('a', {}, 'stop-pending');
+  const { hold } = processes;
+  // The service ends between the query and the opening of its process.
+  processes.hold = async () => {
+    for (const _ of [1, 2, 3, 4]) await services.query('a');
+    return hold();
+  };
+  await ensureStopped('a', { services, processes }, waiting(3000));
+  expect(seen.killed).toBe(false);
+});
+
+test('starts a service whose process ended unnoticed while it was stopping', async () => {
+  const model = new ModelServices().install('a');
+  const [query, start] = [model.query.bind(model), model.start.bind(model)];
+  const before = (await query('a')) as InstalledService;
+  model.install('a', {}, 'stopped');
+  let isStarted = false;
+  model.hold = async pid => (pid === before.pid ? undefined : model.processes.hold(pid));
+  model.query = async name => (isStarted ? query(name) : { ...before, state: 'stop-pending' });
+  model.start = async name => {
+    await start(name);
+    isStarted = true;
+  };
+  expect(await ensureRunning('a', portsOf(model), waiting(60_000))).toBe(true);
+  expect(await model.query('a')).toMatchObject({ state: 'running' });
+});
+
 test('requests the stop of a process once, and not again after it was killed', async () => {
   const model = new ModelServices().install('a');
   model.stop = async name => void model.calls.push(`stop ${name}`);
@@ -145,7 +188,8 @@ test('requests the stop again when the service has another process, as after its
 
 test('gives up on a service in a shared process that does not stop', async () => {
   const model = slow(1000).install('a', {}, 'stop-pending');
-  model.hold = async () => undefined;
+  const query = model.query.bind(model);
+  model.query = async name => ({ ...((await query(name)) as InstalledService), pid: 0 });
   const error = await rejectionOf(ensureStopped('a', portsOf(model), waiting(4000)));
   expect(error).toMatchObject({ code: 'SERVICE_NOT_SETTLED', message: 'service a did not stop within 4 s' });
 });
