@@ -14,6 +14,7 @@ import { machineSets, machines } from '#kube/resources-openshift.ts';
 import * as agentAccess from './agent-access/controller.ts';
 import * as agentReports from './agent-reports/controller.ts';
 import * as csr from './csr/controller.ts';
+import * as exporter from './exporter/controller.ts';
 import * as instances from './instances/controller.ts';
 import * as lifecycle from './lifecycle/controller.ts';
 import * as linuxNodes from './linux-nodes/controller.ts';
@@ -60,6 +61,7 @@ export function createControllers(given: AllParts): Controller[] {
     servicesConfig.servicesConfigController(parts),
     agentAccess.agentAccessController({ ...parts, makesBootstrapper: parts.kind === 'kubernetes' }),
     ...(hasProxy && parts.kind === 'openshift' ? [trustedCa.trustedCaController(parts)] : []),
+    exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),
     instances.instancesController(parts),
     ...(hasMachines ? machineControllers(parts) : []),
@@ -89,6 +91,7 @@ export const permissions: readonly Permission[] = [
   servicesConfig,
   agentAccess,
   trustedCa,
+  exporter,
   userData,
   linuxNodes,
   instances,
@@ -98,12 +101,19 @@ export const permissions: readonly Permission[] = [
   lifecycle,
 ].flatMap(controller => controller.permissions);
 
-/** Retries hosts at once when what they failed for appears: the private key, or complete facts of the cluster. */
+/** Retries hosts at once when what they failed for appears: the private key, the TLS pair, or complete facts of the cluster. */
 function retryTriggers({ informers, namespace, facts }: AllParts): Watch[] {
   const all = () => informers.get(windowsInstances, { namespace }).store.list().map(keyOf);
-  const key = informers.get(secrets, { namespace, fieldSelector: `metadata.name=${secretName.privateKey}` });
-  return [watching({ source: key, keys: all }), watchingSignal(listener => onFactsComplete(facts, listener), all)];
+  const secret = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
+  return [
+    watching({ source: secret(secretName.privateKey), keys: all }),
+    // A renewed pair is no reason to reconcile all hosts.
+    watching({ source: secret(secretName.tls), predicate: onlyAdded, keys: all }),
+    watchingSignal(listener => onFactsComplete(facts, listener), all),
+  ];
 }
+
+const onlyAdded = { updated: () => false, deleted: () => false };
 
 function onFactsComplete(facts: FactsSource, listener: () => void): () => void {
   let wasComplete = facts.read().facts !== undefined;
