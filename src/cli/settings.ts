@@ -2,6 +2,7 @@ import { proxyVariables } from '#cluster/proxy.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { defaultNamespace } from '#contract/names.ts';
+import { payloadKubeletVersion } from '#contract/version.ts';
 import { readLogRotation } from '#node/desired/log-rotation.ts';
 import { type Options, textOption } from './command.ts';
 import { find } from './find.ts';
@@ -16,6 +17,7 @@ export function settingsFrom(options: Options, objects: readonly KubeObject[]): 
     debug: options['debug'] === true,
     logRotation: readLogRotation(environment),
     proxy: proxyVariables(environment).variables,
+    kubeletVersion: payloadKubeletVersion,
   };
 }
 

@@ -157,7 +157,7 @@ const description = { apiServerURL: 'https://api:6443', serviceCIDR: '10.96.0.0/
 
 test('reads a plain cluster from its description and its CA, and follows both', () => {
   const api = new WatchedApi(manualClock());
-  const source = kubernetesSource(api.informers, benchNamespace);
+  const source = kubernetesSource(api.informers, benchSettings);
   const codes = () => source.read().findings.map(({ code }) => code);
   expect(codes()).toEqual(['CLUSTER_UNDESCRIBED']);
   const place = { namespace: benchNamespace };
@@ -172,7 +172,7 @@ test('reads a plain cluster from its description and its CA, and follows both', 
 test('takes no description from another namespace', () => {
   const api = new WatchedApi(manualClock());
   api.put(configMaps, { metadata: { name: 'windows-cluster', namespace: 'other' }, data: description });
-  const source = kubernetesSource(api.informers, benchNamespace);
+  const source = kubernetesSource(api.informers, benchSettings);
   expect(source.read().findings[0]).toMatchObject({
     code: 'CLUSTER_UNDESCRIBED',
     message: expect.stringContaining(`ConfigMap ${benchNamespace}/windows-cluster`),

@@ -50,7 +50,10 @@ export function openshiftSource(
   return new WatchedFacts(watched, objects => openshiftFacts(objects, settings));
 }
 
-export function kubernetesSource(informers: InformerFactory, namespace: string): FactsSource {
+export function kubernetesSource(
+  informers: InformerFactory,
+  { namespace, kubeletVersion }: Pick<OperatorSettings, 'namespace' | 'kubeletVersion'>,
+): FactsSource {
   const watched = [clusterDescription, rootCa.name].map(name => watch(informers, configMaps, { name, namespace }));
   const dataOf = (objects: readonly KubeObject[], name: string) =>
     objects.find(({ meta }) => meta.name === name)?.fields.stringMap('data');
@@ -59,6 +62,7 @@ export function kubernetesSource(informers: InformerFactory, namespace: string):
       label: objectLabel('ConfigMap', { namespace, name: clusterDescription }),
       data: dataOf(objects, clusterDescription),
       clusterCa: dataOf(objects, rootCa.name)?.[rootCa.key] ?? '',
+      ...(kubeletVersion !== undefined && { kubeletVersion }),
     }),
   );
 }

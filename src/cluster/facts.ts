@@ -41,6 +41,8 @@ export interface OperatorSettings {
   logRotation: LogRotation;
   /** Proxy variables present in the environment, by name. Values may hold a password. */
   proxy: Record<string, string>;
+  /** Of the payload; missing if it is not known. */
+  kubeletVersion?: string;
 }
 
 /** Everything about the cluster that the configuration of a Windows node depends on. */
@@ -57,6 +59,8 @@ export interface ClusterFacts {
   registryBundles: RegistryBundle[];
   /** Merged bundle of the ConfigMap trusted-ca; undefined without a cluster proxy. */
   trustedCa: string | undefined;
+  /** Of the payload: newer kubelets reject flags and feature gates that older ones need. Missing if it is not known. */
+  kubeletVersion?: string;
 }
 
 export interface FactsReading {

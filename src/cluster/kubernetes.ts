@@ -38,10 +38,12 @@ export interface DescribedCluster {
   data: Readonly<Record<string, string>> | undefined;
   /** From kube-root-ca.crt; empty while that is missing. */
   clusterCa: string;
+  /** Of the payload. */
+  kubeletVersion?: string;
 }
 
 /** Reads all facts and continues after a problem, so that users can fix all of them at once. */
-export function kubernetesFacts({ label, data, clusterCa }: DescribedCluster): FactsReading {
+export function kubernetesFacts({ label, data, clusterCa, kubeletVersion }: DescribedCluster): FactsReading {
   if (data === undefined) return { facts: undefined, findings: [missingDescription(label)] };
   const findings: AppError[] = [];
   const read = (key: string, reader: (text: string) => string, fallback = ''): string => {
@@ -73,6 +75,7 @@ export function kubernetesFacts({ label, data, clusterCa }: DescribedCluster): F
     kubeletCa: read(descriptionKey.kubeletClientCa, readCertificates, clusterCa),
     registryBundles: [],
     trustedCa: ownMember(data, descriptionKey.trustedCa),
+    ...(kubeletVersion !== undefined && { kubeletVersion }),
   };
   return { facts: findings.length === 0 ? facts : undefined, findings };
 }

@@ -47,6 +47,7 @@ export function openshiftFacts(objects: readonly KubeObject[], settings: Operato
     kubeletCa: read(() => cluster.kubeletCa()),
     registryBundles: read(() => cluster.registryBundles()),
     trustedCa: read(() => cluster.trustedCa()),
+    ...(settings.kubeletVersion !== undefined && { kubeletVersion: settings.kubeletVersion }),
   };
   return { facts: findings.length === 0 ? facts : undefined, findings };
 }

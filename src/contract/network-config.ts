@@ -41,6 +41,7 @@ export interface KubeProxyFacts {
   /** Address of the endpoint from which kube-proxy sends load-balanced traffic. */
   sourceVip: string;
   verbosity: number;
+  featureGates: readonly string[];
 }
 
 /** Configuration of kube-proxy; all other settings keep their defaults. */
@@ -49,7 +50,9 @@ export function kubeProxyConfig(facts: KubeProxyFacts): string {
     {
       kind: 'KubeProxyConfiguration',
       apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
-      featureGates: { WinDSR: true, WinOverlay: true },
+      ...(facts.featureGates.length > 0 && {
+        featureGates: Object.fromEntries(facts.featureGates.map(name => [name, true])),
+      }),
       clientConnection: { kubeconfig: file.kubeconfig },
       mode: 'kernelspace',
       hostnameOverride: facts.nodeName,

@@ -59,7 +59,7 @@ export function createControllers(given: AllParts): Controller[] {
   const hasMachines = optionalResources.every(parts.serves);
   return [
     servicesConfig.servicesConfigController(parts),
-    agentAccess.agentAccessController({ ...parts, makesBootstrapper: parts.kind === 'kubernetes' }),
+    agentAccess.agentAccessController(parts),
     ...(hasProxy && parts.kind === 'openshift' ? [trustedCa.trustedCaController(parts)] : []),
     exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),

@@ -23,7 +23,9 @@ export type Verb =
   | 'deletecollection'
   /** Of signers. */
   | 'approve'
-  /** Of roles and security context constraints. */
+  /** Of roles: to grant them without having their permissions. */
+  | 'bind'
+  /** Of security context constraints. */
   | 'use';
 
 /** Namespace of events about cluster-scoped objects. */

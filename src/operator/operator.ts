@@ -78,9 +78,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
 }
 
 function createFacts({ kind, serves }: DetectedCluster, informers: Informers, settings: RunSettings): FactsSource {
-  return kind === 'openshift'
-    ? openshiftSource(informers, settings, serves)
-    : kubernetesSource(informers, settings.namespace);
+  return kind === 'openshift' ? openshiftSource(informers, settings, serves) : kubernetesSource(informers, settings);
 }
 
 function serversOf(

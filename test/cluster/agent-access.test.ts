@@ -5,6 +5,7 @@ import { sha256 } from '../../src/base/sha256.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { reportName } from '../../src/contract/agent-report.ts';
 import { agentName, nodeAnnotation, secretName } from '../../src/contract/names.ts';
+import { kubeProxyBinding } from '../../src/controllers/agent-access/desired.ts';
 import { ApiError, isNotFound } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { findCondition } from '../../src/base/condition.ts';
@@ -101,6 +102,11 @@ const allowed: [what: string, call: () => Promise<unknown>][] = [
 for (const [what, call] of allowed) {
   test(`the agent of a Node is allowed to ${what}`, async () => eventually(() => codeOf(call())).toBe(200));
 }
+
+test('leaves the permissions of kube-proxy to OpenShift', async () => {
+  await eventually(() => codeOf(admin.get(kinds.clusterRoleBindings, agentName))).toBe(200);
+  expect(await codeOf(admin.get(kinds.clusterRoleBindings, kubeProxyBinding))).toBe(404);
+});
 
 function remarkOn(node: string): kinds.KubeEvent {
   return {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { windowsTaint } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import { type Condition, findCondition } from '../../src/base/condition.ts';
+import { payloadKubeletVersion } from '../../src/contract/version.ts';
 import { kubeletConfig } from '../../src/node/desired/kubelet-config.ts';
 import { servicesManifest } from '../../src/node/desired/services.ts';
 import { TestCa } from '../kit/certificates.ts';
@@ -21,6 +22,7 @@ function words(platform: string, debug = false): string[] {
       apiServerUrl: 'https://api:6443',
       network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
       kubeletArguments: { 'cloud-provider': 'external', 'cloud-config': '/etc/kubernetes/cloud.conf' },
+      kubeletVersion: payloadKubeletVersion,
     },
     { debug, logRotation: { fileSize: '100M', fileAge: '1h', flushInterval: '5s' }, proxy: {} },
   );

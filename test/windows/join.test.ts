@@ -137,7 +137,13 @@ test('the container network is configured as in the contract', () => {
   expect(host.drive.read(file.cniConfig)).toBe(cniConfig(network, serviceCidr));
   const sourceVip = String(endpoint?.['IPAddress']);
   expect(host.drive.read(file.kubeProxyConfig)).toBe(
-    kubeProxyConfig({ nodeName: node, clusterCidr: podSubnet, sourceVip, verbosity: 0 }),
+    kubeProxyConfig({
+      nodeName: node,
+      clusterCidr: podSubnet,
+      sourceVip,
+      verbosity: 0,
+      featureGates: ['WinDSR', 'WinOverlay'],
+    }),
   );
 });
 

@@ -7,7 +7,12 @@ import type { HnsEndpoint, NodeSource } from '../ports.ts';
 import { readState } from '../state.ts';
 import { writeNetworkFiles } from './network-files.ts';
 
-const given = { serviceCIDR: '172.30.0.0/16', subnetAnnotation: nodeAnnotation.hybridOverlaySubnet, verbosity: '4' };
+const given = {
+  serviceCIDR: '172.30.0.0/16',
+  subnetAnnotation: nodeAnnotation.hybridOverlaySubnet,
+  verbosity: '4',
+  featureGates: 'WinDSR,WinOverlay',
+};
 const nodeWith = (annotations: Record<string, string>): NodeSource => ({
   name: 'win-1',
   object: { apiVersion: 'v1', kind: 'Node', metadata: { name: 'win-1', annotations } },
@@ -16,7 +21,13 @@ const node = nodeWith({ [nodeAnnotation.hybridOverlaySubnet]: '10.132.1.0/24' })
 
 const cni = cniConfig({ subnet: '10.132.1.0/24', managementIp: '10.0.0.5' }, '172.30.0.0/16');
 const proxy = (sourceVip: string) =>
-  kubeProxyConfig({ nodeName: 'win-1', clusterCidr: '10.132.1.0/24', sourceVip, verbosity: 4 });
+  kubeProxyConfig({
+    nodeName: 'win-1',
+    clusterCidr: '10.132.1.0/24',
+    sourceVip,
+    verbosity: 4,
+    featureGates: ['WinDSR', 'WinOverlay'],
+  });
 
 function hostWithOverlay(): ModelHost {
   const host = new ModelHost();
@@ -42,6 +53,12 @@ test('writes both files and creates the endpoint for kube-proxy', async () => {
   expect(host.fileTexts.get(file.cniConfig)).toBe(cni);
   expect(host.fileTexts.get(file.kubeProxyConfig)).toBe(proxy('10.132.1.2'));
   expect(network(host)).toEqual([`create endpoint ${vipEndpoint}`, 'attach net-1-endpoint-2']);
+});
+
+test('sets only the feature gates that the operator names', async () => {
+  const host = hostWithOverlay();
+  await write(host, node, { featureGates: '' });
+  expect(JSON.parse(host.fileTexts.get(file.kubeProxyConfig) ?? '')).not.toHaveProperty('featureGates');
 });
 
 test('changes nothing the second time', async () => {

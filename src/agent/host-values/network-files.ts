@@ -41,12 +41,14 @@ interface NodeFacts {
   clusterCidr: string;
   serviceCidr: string;
   verbosity: number;
+  featureGates: string[];
 }
 
 function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | undefined): NodeFacts {
-  const { serviceCIDR: serviceCidr = '', subnetAnnotation = '', verbosity = '0' } = given;
+  const { serviceCIDR: serviceCidr = '', subnetAnnotation = '', verbosity = '0', featureGates = '' } = given;
   if (parseIpv4Cidr(serviceCidr) === undefined) throw wrongArgument('serviceCIDR', serviceCidr);
   if (!/^\d$/.test(verbosity)) throw wrongArgument('verbosity', verbosity);
+  if (!/^[A-Za-z0-9,]{0,200}$/.test(featureGates)) throw wrongArgument('featureGates', featureGates);
   const annotations = node === undefined ? {} : readObject(node.object).meta.annotations;
   const clusterCidr = annotations[subnetAnnotation] ?? '';
   if (node === undefined)
@@ -64,7 +66,13 @@ function nodeFacts(given: Readonly<Record<string, string>>, node: NodeSource | u
       { remedy: overlayRemedy },
     );
   }
-  return { nodeName: node.name, clusterCidr, serviceCidr, verbosity: Number(verbosity) };
+  return {
+    nodeName: node.name,
+    clusterCidr,
+    serviceCidr,
+    verbosity: Number(verbosity),
+    featureGates: featureGates.split(',').filter(name => name !== ''),
+  };
 }
 
 type Overlay = { id: string; subnet: string; managementIp: string };

@@ -1,6 +1,7 @@
 import { clusterDns, readServiceCidr } from '#cluster/network.ts';
 import { OpenshiftObjects } from '#cluster/openshift-objects.ts';
 import { file } from '#contract/paths.ts';
+import { payloadKubeletVersion } from '#contract/version.ts';
 import { kubeletConfig } from '#node/desired/kubelet-config.ts';
 import { type Command, textOption } from '../command.ts';
 
@@ -13,7 +14,7 @@ export const renderKubeletConfig: Command = {
   needsNoInput: options => options['serviceCidr'] !== undefined,
   run({ objects }, options) {
     const cidr = textOption(options, 'serviceCidr') ?? readServiceCidr(new OpenshiftObjects(objects).network());
-    const text = kubeletConfig(clusterDns(cidr));
+    const text = kubeletConfig(clusterDns(cidr), payloadKubeletVersion);
     const data: unknown = JSON.parse(text);
     const output = { text: JSON.stringify(data, undefined, 2), data, files: { [file.kubeletConfig]: text } };
     return { output, findings: [] };

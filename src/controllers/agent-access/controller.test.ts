@@ -11,7 +11,7 @@ import { settle } from '../../../test/kit/manual-clock.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
 import { benchNamespace as namespace, benchVersion, sourceBench } from '../../../test/kit/source-bench.ts';
 import { agentAccessController } from './controller.ts';
-import type { AccessObject } from './desired.ts';
+import { type AccessObject, kubeProxyBinding } from './desired.ts';
 
 const access: readonly Resource<AccessObject>[] = [
   kinds.serviceAccounts,
@@ -21,11 +21,11 @@ const access: readonly Resource<AccessObject>[] = [
   kinds.clusterRoleBindings,
 ];
 
-function begin(facts = fixedFacts(), makesBootstrapper = false) {
+function begin(facts = fixedFacts(), kind: 'openshift' | 'kubernetes' = 'openshift') {
   const bench = sourceBench();
   onTestFinished(() => bench[Symbol.asyncDispose]());
   const { api } = bench;
-  const controller = agentAccessController({ ...bench.parts, facts, makesBootstrapper });
+  const controller = agentAccessController({ ...bench.parts, facts, kind });
   const all = () =>
     access.flatMap(resource =>
       api
@@ -66,9 +66,23 @@ test('makes everything that agents share', async () => {
 });
 
 test('makes the account of kubelets on clusters without one', async () => {
-  const { run, all } = begin(fixedFacts(), true);
+  const { run, all } = begin(fixedFacts(), 'kubernetes');
   await run();
   expect(all()).toContain(`serviceaccounts ${namespace}/node-bootstrapper`);
+});
+
+test('lets kube-proxy read Services where OpenShift does not, and repairs the binding', async () => {
+  const { run, api } = begin(fixedFacts(), 'kubernetes');
+  const binding = () => api.peek(kinds.clusterRoleBindings, kubeProxyBinding);
+  await run();
+  const made = binding() as kinds.RoleBindingObject;
+  expect(made).toMatchObject({ roleRef: { name: 'system:node-proxier' }, subjects: [{ name: 'system:nodes' }] });
+  api.put(kinds.clusterRoleBindings, { ...made, subjects: [] });
+  await settle();
+  expect(binding()?.subjects).toEqual(made.subjects);
+  api.remove(kinds.clusterRoleBindings, kubeProxyBinding);
+  await settle();
+  expect(binding()?.subjects).toEqual(made.subjects);
 });
 
 test('does nothing the second time', async () => {

@@ -16,7 +16,7 @@ import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { differenceTo, mergeObject } from './decide.ts';
-import { type AccessObject, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
+import { type AccessObject, kubeProxyRole, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
 import { findIn, observeNode, observeShared, type AccessInformers, informersFrom } from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
@@ -28,6 +28,8 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: rbac, resources: ['roles', 'rolebindings'], verbs: writing },
   { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: [...reading, 'create', 'update'] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
+  // The permissions of kube-proxy differ between versions of Kubernetes, so the operator cannot have them all itself.
+  { in: 'cluster', group: rbac, resources: ['clusterroles'], verbs: ['bind'], names: [kubeProxyRole] },
   // RBAC allows to grant only what the operator itself has.
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'update', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes', 'nodes/status'], verbs: ['get', 'watch', 'update', 'patch'] },
@@ -41,8 +43,7 @@ export const permissions: readonly Permission[] = [
 
 export interface AgentAccessParts extends ControllerParts {
   facts: FactsSource;
-  /** False on OpenShift, where the machine config operator creates the account for kubelets. */
-  makesBootstrapper: boolean;
+  kind: 'openshift' | 'kubernetes';
 }
 
 /** Keeps the RBAC objects of agents: shared ones, and for each agent access to its own Node. */
@@ -97,7 +98,7 @@ function watchesOf({ nodes, configMaps, instances, access }: AccessInformers, sh
 const factsMs = 10_000;
 
 async function reconcileShared(sources: AccessInformers, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
-  const wanted = sharedAccess({ ...observeShared(sources, parts), bootstrapper: parts.makesBootstrapper });
+  const wanted = sharedAccess({ ...observeShared(sources, parts), isPlainKubernetes: parts.kind === 'kubernetes' });
   return ensureAll(wanted, sources, parts, pass);
 }
 

@@ -4,7 +4,7 @@ import { keyOf, keyText } from '#kube/resource.ts';
 import { accessLabels, nodeAccess, nodeOfRole, nodeRoleName, sharedAccess, type Wanted } from './desired.ts';
 
 const access = { namespace: 'wmco', isFormer: false, hasCloudNodeManager: false };
-const facts = { namespace: 'wmco', configMaps: ['windows-services-1'], formerAgents: false, bootstrapper: false };
+const facts = { namespace: 'wmco', configMaps: ['windows-services-1'], formerAgents: false, isPlainKubernetes: false };
 const nameOf = ({ resource, object }: Wanted) => `${resource.kind} ${keyText(keyOf(object))}`;
 const find = (all: readonly Wanted[], name: string) => all.find(each => nameOf(each) === name)?.object;
 const account = { kind: 'ServiceAccount', name: 'windows-instance-config-daemon', namespace: 'wmco' };
@@ -40,7 +40,7 @@ for (const [name, kind, subject] of bindings) {
 
 test('everything bears labels by which it is found again', () => {
   for (const { object } of [
-    ...sharedAccess({ ...facts, bootstrapper: true }),
+    ...sharedAccess({ ...facts, isPlainKubernetes: true }),
     ...nodeAccess({ name: 'n', uid: 'u' }, access),
   ])
     expect(object.metadata.labels).toEqual(accessLabels);
@@ -74,13 +74,17 @@ test('the cloud node manager has a user and a role of its own', () => {
 });
 
 test('a plain cluster gets an account for kubelets that have no certificate yet', () => {
-  const all = sharedAccess({ ...facts, bootstrapper: true });
+  const all = sharedAccess({ ...facts, isPlainKubernetes: true });
   expect(find(all, 'ServiceAccount wmco/node-bootstrapper')).toBeDefined();
   expect(find(all, 'ClusterRoleBinding windows-instance-config-daemon-node-bootstrapper')).toMatchObject({
     roleRef: { kind: 'ClusterRole', name: 'system:node-bootstrapper' },
     subjects: [{ kind: 'ServiceAccount', name: 'node-bootstrapper', namespace: 'wmco' }],
   });
-  expect(all).toHaveLength(sharedAccess(facts).length + 2);
+  expect(find(all, 'ClusterRoleBinding windows-kube-proxy')).toMatchObject({
+    roleRef: { kind: 'ClusterRole', name: 'system:node-proxier' },
+    subjects: [{ kind: 'Group', name: 'system:nodes' }],
+  });
+  expect(all).toHaveLength(sharedAccess(facts).length + 3);
 });
 
 test('the agent of a Node has a role that goes with the Node', () => {

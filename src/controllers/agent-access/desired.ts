@@ -52,12 +52,12 @@ export interface AccessFacts {
   configMaps: readonly string[];
   /** Agents of the Go operator run on some Nodes, by the records. */
   formerAgents: boolean;
-  /** Clusters other than OpenShift have no account for the first certificate request of kubelets. */
-  bootstrapper: boolean;
+  /** Not OpenShift, which has an account for the first certificate request of kubelets and permissions for kube-proxy. */
+  isPlainKubernetes: boolean;
 }
 
 /** Objects that all agents share. */
-export function sharedAccess({ namespace, configMaps, formerAgents, bootstrapper }: AccessFacts): Wanted[] {
+export function sharedAccess({ namespace, configMaps, formerAgents, isPlainKubernetes }: AccessFacts): Wanted[] {
   const account = { kind: 'ServiceAccount', name: agentName, namespace };
   const group = { kind: 'Group', name: identity.agentsGroup, apiGroup };
   return [
@@ -66,7 +66,7 @@ export function sharedAccess({ namespace, configMaps, formerAgents, bootstrapper
     ...grant(agentName, account, formerAgents ? formerAccountClusterRules : accountClusterRules),
     ...grant(groupRoleName, group, groupRules(configMaps), namespace),
     ...grant(groupRoleName, group, groupClusterRules),
-    ...(bootstrapper ? bootstrapperAccess(namespace) : []),
+    ...(isPlainKubernetes ? [...bootstrapperAccess(namespace), kubeProxyAccess()] : []),
   ];
 }
 
@@ -125,6 +125,20 @@ function bootstrapperAccess(namespace: string): Wanted[] {
       subject,
     ),
   ];
+}
+
+/** Role of every cluster with which kube-proxy reads Services and EndpointSlices. */
+export const kubeProxyRole = 'system:node-proxier';
+export const kubeProxyBinding = 'windows-kube-proxy';
+
+/** kube-proxy on Windows uses the kubelet's kubeconfig. */
+function kubeProxyAccess(): Wanted {
+  return binding(
+    clusterRoleBindings,
+    metadataOf(kubeProxyBinding),
+    { apiGroup, kind: 'ClusterRole', name: kubeProxyRole },
+    { kind: 'Group', name: identity.nodesGroup, apiGroup },
+  );
 }
 
 type Subject = NonNullable<RoleBindingObject['subjects']>[number];

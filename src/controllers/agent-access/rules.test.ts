@@ -29,7 +29,7 @@ function allowedBy(rules: readonly PolicyRule[]): string[] {
 }
 
 const csr = 'certificates.k8s.io/certificatesigningrequests';
-const facts = { namespace: 'wmco', configMaps: ['windows-services-v2'], formerAgents: false, bootstrapper: false };
+const facts = { namespace: 'wmco', configMaps: ['windows-services-v2'], formerAgents: false, isPlainKubernetes: false };
 const access = { namespace: 'wmco', isFormer: false, hasCloudNodeManager: false };
 
 /** Everything that a subject may do: by the bindings for it, and the roles to which they lead. */

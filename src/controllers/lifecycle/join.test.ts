@@ -7,6 +7,7 @@ import { ApiError } from '#kube/api-error.ts';
 import type { Client, Patch, WriteOptions } from '#kube/client.ts';
 import type { Resource } from '#kube/resource.ts';
 import { nodes } from '#kube/resources.ts';
+import { PendingInputError } from '#node/inputs/missing-input.ts';
 import { address, type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -34,6 +35,22 @@ function faulty(
   });
 }
 const down = () => new ApiError({ code: 503, reason: 'ServiceUnavailable', message: 'down' }, 'PATCH /x');
+
+test('waits without a Warning for what the operator itself is creating', async () => {
+  const lab = await startJoinLab();
+  lab.host();
+  let calls = 0;
+  lab.inputs = defaults => {
+    calls += 1;
+    if (calls === 1) throw new PendingInputError('ServiceAccount wmco/node-bootstrapper');
+    return defaults;
+  };
+  lab.start();
+  await lab.add();
+  const { timeline = [] } = await lab.statusWhen(({ phase }) => phase === 'Ready');
+  expect(timeline.find(({ name }) => name === 'prepare files')?.attempts).toBe(1);
+  expect((await lab.events()).filter(line => line.includes('Failure'))).toEqual([]);
+});
 
 test('no command is sent to a host whose key cannot be recorded, and it joins once it can', async () => {
   const lab = await startJoinLab();

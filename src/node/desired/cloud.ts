@@ -3,13 +3,16 @@ import { AppError } from '#base/errors.ts';
 import type { KubeletArguments } from '#cluster/facts.ts';
 import { file } from '#contract/paths.ts';
 import { workerFile } from '#contract/worker-files.ts';
+import { acceptsCloudConfig } from './kubelet-versions.ts';
 
 /** Files of the Linux workers that Windows nodes need, by Windows path. */
 export function filesForWindows(
   kubeletArguments: KubeletArguments,
   workerFiles: Readonly<Record<string, string>>,
+  kubeletVersion?: string,
 ): Record<string, string> {
-  const cloudConfig = Object.hasOwn(kubeletArguments, 'cloud-config') ? workerFiles[workerFile.cloudConfig] : undefined;
+  const isRead = Object.hasOwn(kubeletArguments, 'cloud-config') && acceptsCloudConfig(kubeletVersion);
+  const cloudConfig = isRead ? workerFiles[workerFile.cloudConfig] : undefined;
   const providers = workerFiles[workerFile.credentialProviders];
   return {
     ...(cloudConfig !== undefined && { [file.cloudConfig]: cloudConfig }),

@@ -66,6 +66,21 @@ test('a cloud config is written only where the kubelet is told to read it', () =
   expect(contentOf(withFacts({ workerFiles }), 'C:\\k\\cloud.conf')).toBeUndefined();
 });
 
+test('a cloud config is not written for a kubelet without its flag', () => {
+  const kubeletArguments = { 'cloud-config': cloudConfig };
+  const written = (kubeletVersion: string) =>
+    contentOf(
+      withFacts({ kubeletArguments, workerFiles: { [cloudConfig]: 'C' }, kubeletVersion }),
+      'C:\\k\\cloud.conf',
+    );
+  expect([written('v1.33.0'), written('v1.34.0')]).toEqual(['C', undefined]);
+});
+
+test('the kubelet configuration depends on the version of the kubelet', () => {
+  const written = (kubeletVersion: string) => contentOf(withFacts({ kubeletVersion }), 'C:\\k\\kubelet.conf');
+  expect([written('v1.35.0'), written('v1.36.0')].map(text => text?.includes('NodeLogQuery'))).toEqual([true, false]);
+});
+
 test('every hosts.toml goes below the registries folder', () => {
   const files = nodeFiles({ ...input, registries: { 'quay.io\\hosts.toml': 'server = "x"\n' } });
   expect(contentOf(files, 'C:\\k\\containerd\\registries\\quay.io\\hosts.toml')).toBe('server = "x"\n');

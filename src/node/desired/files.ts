@@ -46,12 +46,12 @@ export function nodeFiles(input: NodeFilesInput): NodeFiles {
 }
 
 function clusterFiles(facts: ClusterFacts): NodeFile[] {
-  const cloud = Object.entries(filesForWindows(facts.kubeletArguments, facts.workerFiles));
+  const cloud = Object.entries(filesForWindows(facts.kubeletArguments, facts.workerFiles, facts.kubeletVersion));
   return [
     // A cloud config may contain credentials of the cloud account.
     ...cloud.map(([path, content]) => fileOf(path, content, path === file.cloudConfig)),
     fileOf(file.kubeletCa, facts.kubeletCa),
-    fileOf(file.kubeletConfig, kubeletConfig(facts.network.clusterDns)),
+    fileOf(file.kubeletConfig, kubeletConfig(facts.network.clusterDns, facts.kubeletVersion)),
     fileOf(file.caBundle, caBundle(facts)),
     fileOf(file.containerdConfig, containerdConfig()),
     fileOf(file.exporterWebConfig, exporterWebConfig()),

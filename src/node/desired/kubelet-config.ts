@@ -1,13 +1,14 @@
 import { windowsTaint } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
+import { kubeletFeatureGates } from './kubelet-versions.ts';
 
 const unset = '0s';
 
 /**
- * The kubelet's configuration file, byte for byte as the Go operator writes it, so that the kubelet of an adopted node does not restart.
- * Unset durations are "0s", which the kubelet replaces with its defaults.
+ * The kubelet's configuration file. Except for feature gates it is byte for byte as the Go operator writes it, so that the kubelet of an
+ * adopted node does not restart. Unset durations are "0s", which the kubelet replaces with its defaults.
  */
-export function kubeletConfig(clusterDns: string): string {
+export function kubeletConfig(clusterDns: string, kubeletVersion?: string): string {
   return JSON.stringify({
     kind: 'KubeletConfiguration',
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -40,7 +41,7 @@ export function kubeletConfig(clusterDns: string): string {
     serializeImagePulls: false,
     evictionHard: { 'imagefs.available': '15%', 'nodefs.available': '10%' },
     evictionPressureTransitionPeriod: unset,
-    featureGates: { NodeLogQuery: true, RotateKubeletServerCertificate: true },
+    featureGates: kubeletFeatureGates(kubeletVersion),
     memorySwap: {},
     containerLogMaxSize: '50Mi',
     systemReserved: { cpu: '500m', 'ephemeral-storage': '1Gi', memory: '2Gi' },

@@ -67,6 +67,7 @@ for (const [platform, source] of hostnames) {
   });
 }
 
+const withCloudConfig = { kubeletArguments: { 'cloud-config': '/etc/kubernetes/cloud.conf' } };
 const kubeletOptions: [string, Partial<ServicesFacts>, string, boolean][] = [
   [
     'an external cloud provider',
@@ -76,13 +77,20 @@ const kubeletOptions: [string, Partial<ServicesFacts>, string, boolean][] = [
   ],
   ['an empty cloud provider', { kubeletArguments: { 'cloud-provider': '' } }, ' --cloud-provider= ', true],
   ['no cloud provider', {}, '--cloud-provider', false],
+  ['a cloud config by its Windows path', withCloudConfig, ' --cloud-config=C:\\k\\cloud.conf ', true],
+  ['no cloud config', {}, '--cloud-config', false],
   [
-    'a cloud config by its Windows path',
-    { kubeletArguments: { 'cloud-config': '/etc/kubernetes/cloud.conf' } },
+    'a cloud config in 1.33',
+    { ...withCloudConfig, kubeletVersion: 'v1.33.9' },
     ' --cloud-config=C:\\k\\cloud.conf ',
     true,
   ],
-  ['no cloud config', {}, '--cloud-config', false],
+  [
+    'no cloud config in 1.34, which has no such flag',
+    { ...withCloudConfig, kubeletVersion: 'v1.34.0' },
+    'cloud-config',
+    false,
+  ],
   ['the credential provider on AWS', { platform: 'AWS' }, '--image-credential-provider-bin-dir=C:\\k ', true],
   ['no credential provider on Azure', { platform: 'Azure' }, 'credential-provider', false],
 ];
@@ -176,10 +184,16 @@ test('kube-proxy has its network prepared with the service network and verbosity
         serviceCIDR: '172.30.0.0/16',
         subnetAnnotation: 'k8s.ovn.org/hybrid-overlay-node-subnet',
         verbosity: '0',
+        featureGates: 'WinDSR,WinOverlay',
       },
     },
   ]);
   expect(prepared(true)[0]?.arguments['verbosity']).toBe('4');
+});
+
+test('kube-proxy gets no feature gate that is always on in its version', () => {
+  const [prepared] = service('kube-proxy', { kubeletVersion: 'v1.34.0' }).prepare;
+  expect(prepared?.arguments['featureGates']).toBe('');
 });
 
 test('containerd is excluded from Defender before it starts', () => {

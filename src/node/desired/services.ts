@@ -9,9 +9,13 @@ import {
   type ServicesManifest,
   service,
 } from '#contract/services/manifest.ts';
+import { acceptsCloudConfig, kubeProxyFeatureGates } from './kubelet-versions.ts';
 import { logRunnerCommand } from './log-rotation.ts';
 
-export type ServicesFacts = Pick<ClusterFacts, 'platform' | 'apiServerUrl' | 'network' | 'kubeletArguments'>;
+export type ServicesFacts = Pick<
+  ClusterFacts,
+  'platform' | 'apiServerUrl' | 'network' | 'kubeletArguments' | 'kubeletVersion'
+>;
 export type ServicesSettings = Pick<OperatorSettings, 'debug' | 'logRotation' | 'proxy'>;
 
 const nodeNameVariable = { name: 'NODE_NAME', jsonPath: '{.metadata.name}' };
@@ -79,7 +83,9 @@ function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Servi
       '--windows-priorityclass=ABOVE_NORMAL_PRIORITY_CLASS',
       verbosity(settings),
       cloudProvider !== undefined && `--cloud-provider=${cloudProvider}`,
-      cloudConfig !== undefined && `--cloud-config=${dir.k}\\${linuxBaseName(cloudConfig)}`,
+      cloudConfig !== undefined &&
+        acceptsCloudConfig(facts.kubeletVersion) &&
+        `--cloud-config=${dir.k}\\${linuxBaseName(cloudConfig)}`,
       hostname !== undefined && '--hostname-override=HOSTNAME_OVERRIDE',
       '--node-ip=NODE_IP',
       facts.platform === 'AWS' &&
@@ -179,6 +185,7 @@ function kubeProxyService(facts: ServicesFacts, settings: ServicesSettings): Ser
           serviceCIDR: facts.network.serviceCidr,
           subnetAnnotation: nodeAnnotation.hybridOverlaySubnet,
           verbosity: settings.debug ? '4' : '0',
+          featureGates: kubeProxyFeatureGates(facts.kubeletVersion).join(','),
         },
       },
     ],

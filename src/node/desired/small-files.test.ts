@@ -89,7 +89,7 @@ test('the CNI configuration routes services through the overlay and everything e
 
 test('kube-proxy works in the kernel, on the overlay network, for its own node', () => {
   const facts = { nodeName: 'win1', clusterCidr: '10.132.1.0/24', sourceVip: '10.132.1.2', verbosity: 4 };
-  expect(JSON.parse(kubeProxyConfig(facts))).toEqual({
+  expect(JSON.parse(kubeProxyConfig({ ...facts, featureGates: ['WinDSR', 'WinOverlay'] }))).toEqual({
     kind: 'KubeProxyConfiguration',
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     featureGates: { WinDSR: true, WinOverlay: true },

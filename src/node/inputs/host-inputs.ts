@@ -20,7 +20,7 @@ import { daemonLogMegabytes } from '../desired/log-rotation.ts';
 import { registryFiles } from '../desired/registries/registries.ts';
 import type { HostInputs, HostInputSource } from '../lifecycle/deps.ts';
 import { KeyRing, missingKey } from './key-ring.ts';
-import { missingInput } from './missing-input.ts';
+import { missingInput, PendingInputError } from './missing-input.ts';
 import { loadInstanceKey } from './private-key.ts';
 import { type Account, type IssuedToken, issueToken } from './tokens.ts';
 
@@ -147,7 +147,7 @@ function factsOf({ facts }: HostInputParts): ClusterFacts {
 /** The agent reads from it which services to start. */
 function checkServices({ configMaps: { store } }: Sources, { namespace, version }: HostInputParts): void {
   const key = { namespace, name: servicesConfigMapName(version) };
-  if (store.get(key) === undefined) throw missingInput(objectLabel('ConfigMap', key));
+  if (store.get(key) === undefined) throw new PendingInputError(objectLabel('ConfigMap', key));
 }
 
 function tlsPair({ tls }: Sources, namespace: string): NodeFilesInput['tls'] {

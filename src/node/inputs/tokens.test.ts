@@ -7,6 +7,7 @@ import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { lastingTokenPermissions } from './lasting-tokens.ts';
+import { PendingInputError } from './missing-input.ts';
 import { type Account, permissions, issueToken } from './tokens.ts';
 
 const { signal } = new AbortController();
@@ -162,7 +163,9 @@ test('waits until its own ServiceAccount exists, and creates no Secret before', 
   api.before = ({ verb }) => {
     if (verb === 'raw') throw refused(404, 'NotFound', { name: 'agent', kind: 'serviceaccounts' });
   };
-  expect(await rejectionOf(ask(agent))).toMatchObject({
+  const rejection = await rejectionOf(ask(agent));
+  expect(rejection).toBeInstanceOf(PendingInputError);
+  expect(rejection).toMatchObject({
     code: 'MATERIAL_MISSING',
     message: 'ServiceAccount wmco/agent does not exist',
     remedy: expect.stringContaining('Wait'),

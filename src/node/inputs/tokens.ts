@@ -12,7 +12,7 @@ import type { Permission } from '#kube/permissions.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { storedToken } from './lasting-tokens.ts';
-import { missingInput } from './missing-input.ts';
+import { missingInput, PendingInputError } from './missing-input.ts';
 
 export const permissions: readonly Permission[] = [
   {
@@ -68,14 +68,15 @@ export async function issueToken(account: Account, options: TokenOptions, signal
   const ca = options.clusterCa();
   // No reason to fall back: Kubernetes creates the ConfigMap soon.
   if (ca === undefined || ca === '') {
-    throw missingInput(objectLabel('ConfigMap', { namespace: options.namespace, name: rootCa.name }));
+    throw new PendingInputError(objectLabel('ConfigMap', { namespace: options.namespace, name: rootCa.name }));
   }
   try {
     return { ca, ...(await requestToken(account, options, signal)) };
   } catch (error) {
     if (!(error instanceof ApiError) || ![403, 404, 405].includes(error.code)) throw error;
     const isAccountMissing = error.code === 404 && error.details.name === account.name;
-    if (isAccountMissing && (account.isOwned || !options.allowLasting)) throw missingInput(labelOf(account), error);
+    if (isAccountMissing && account.isOwned) throw new PendingInputError(labelOf(account), error);
+    if (isAccountMissing && !options.allowLasting) throw missingInput(labelOf(account), error);
     if (!options.allowLasting) throw notIssued(account, error);
     options.log.warn('Using a token that never expires', { ServiceAccount: labelOf(account), error });
   }

@@ -14,6 +14,7 @@ import {
 import { cniConfig, kubeProxyConfig } from '../../../src/contract/network-config.ts';
 import { dir, file, requiredDirectories } from '../../../src/contract/paths.ts';
 import { kubeletConfig } from '../../../src/node/desired/kubelet-config.ts';
+import { kubeProxyFeatureGates } from '../../../src/node/desired/kubelet-versions.ts';
 import { payloadFor } from '../../../src/node/payload.ts';
 import { AgentService } from './agent-service.ts';
 import type { WindowsHost } from './host.ts';
@@ -47,8 +48,8 @@ export const hostChecks: readonly Check[] = [
   [
     'SSH-02, NODE-13: it has the configuration of the kubelet and the CAs of the cluster',
     ({ host, scene }) => {
-      const { ca } = scene.cluster.cluster;
-      expect(host.drive.read(file.kubeletConfig)).toBe(kubeletConfig('172.30.0.10'));
+      const { ca, version } = scene.cluster.cluster;
+      expect(host.drive.read(file.kubeletConfig)).toBe(kubeletConfig('172.30.0.10', version));
       expect([file.kubeletCa, file.bootstrapCa].map(path => host.drive.read(path)?.trim())).toEqual(
         [ca, ca].map(pem => pem.trim()),
       );
@@ -125,7 +126,8 @@ export const hostChecks: readonly Check[] = [
   ],
   [
     'NODE-12: the network of containers is configured for the subnet of the Node',
-    ({ host, name }) => {
+    ({ host, name, scene }) => {
+      const featureGates = kubeProxyFeatureGates(scene.cluster.cluster.version);
       const subnet = subnetOf(host.address);
       const [endpoint] = hnsObjects(host, 'endpoints');
       expect(endpoint).toMatchObject({ Name: vipEndpoint });
@@ -135,7 +137,7 @@ export const hostChecks: readonly Check[] = [
       expect(host.drive.read(file.cniConfig)).toBe(cniConfig({ subnet, managementIp: host.address }, serviceCidr));
       const sourceVip = String(endpoint?.['IPAddress']);
       expect(host.drive.read(file.kubeProxyConfig)).toBe(
-        kubeProxyConfig({ nodeName: name, clusterCidr: subnet, sourceVip, verbosity: 0 }),
+        kubeProxyConfig({ nodeName: name, clusterCidr: subnet, sourceVip, verbosity: 0, featureGates }),
       );
     },
   ],

@@ -1,7 +1,10 @@
+import { type Patience, poll } from '#base/waiting/poll.ts';
 import { packContent } from '../../bundle.ts';
 import type { NodeFiles } from '../../desired/files.ts';
 import type { BundleFile } from '../../bundle.ts';
-import type { Step } from '../step.ts';
+import { PendingInputError } from '../../inputs/missing-input.ts';
+import type { HostInputs } from '../deps.ts';
+import type { Step, StepTurn } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkCluster, checkPayload } from './remedies.ts';
 
@@ -12,9 +15,9 @@ export const prepareFiles: Step<ConfigureJourney> = {
   usualMs: 15_000,
   limitMs: 15 * 60_000,
   remedy: checkCluster,
-  async run(journey, { signal }) {
-    const { instance, deps } = journey;
-    const inputs = await deps.inputs.prepareInputs(instance, signal);
+  async run(journey, turn) {
+    const { deps } = journey;
+    const inputs = await prepareInputs(journey, turn);
     const [agent, texts] = await Promise.all([deps.payload.agent(), packTexts(inputs.files)]);
     journey.prepared = { inputs, agent, texts };
     // Packs programs in the background during the next steps; `pack programs` reports a failure.
@@ -32,6 +35,27 @@ export const packPrograms: Step<ConfigureJourney> = {
     journey.programs = await journey.deps.payload.files(journey.prepared.inputs.platform);
   },
 };
+
+/** After a first start the other controllers create accounts and ConfigMaps while hosts are connected already. */
+const pendingPatience: Patience = { everyMs: 1000, limitMs: 60_000 };
+
+async function prepareInputs({ instance, deps }: ConfigureJourney, { signal, note }: StepTurn): Promise<HostInputs> {
+  let pending: PendingInputError | undefined;
+  const prepare = async () => {
+    try {
+      return await deps.inputs.prepareInputs(instance, signal);
+    } catch (error) {
+      if (!(error instanceof PendingInputError)) throw error;
+      pending = error;
+      note(`waiting for ${error.label}`);
+      return undefined;
+    }
+  };
+  const inputs = await poll(prepare, { clock: deps.clock, signal, patience: pendingPatience });
+  if (inputs === undefined) throw pending;
+  note(undefined);
+  return inputs;
+}
 
 function packTexts({ files }: NodeFiles): Promise<BundleFile[]> {
   return Promise.all(

@@ -18,7 +18,6 @@ export interface KubeletFlags {
 const known = [
   'bootstrap-kubeconfig',
   'cert-dir',
-  'cloud-config',
   'cloud-provider',
   'config',
   'hostname-override',

@@ -83,6 +83,8 @@ const roles: readonly DefaultRole[] = [
     name: 'system:node-proxier',
     rules: [
       on(['list', 'watch'], '', 'endpoints', 'services'),
+      on(['list', 'watch'], 'discovery.k8s.io', 'endpointslices'),
+      on(['list', 'watch'], 'networking.k8s.io', 'servicecidrs'),
       on(read, '', 'nodes'),
       on(['create', 'patch', 'update'], '', 'events'),
     ],
