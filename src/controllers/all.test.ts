@@ -108,7 +108,7 @@ test('hosts are retried at once when the private key comes', async () => {
 
 test('hosts are retried at once when the TLS pair comes, and not when it is renewed', async () => {
   const { api, tries } = await failing(fixedFacts());
-  const metadata = { name: secretName.tls, namespace };
+  const metadata = { name: secretName.tls, namespace, uid: 'u' };
   api.put(secrets, { metadata });
   await settle();
   expect(tries()).toBe(2);
