@@ -13,6 +13,7 @@ import { secrets } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
 import * as agentAccess from './agent-access/controller.ts';
 import * as agentReports from './agent-reports/controller.ts';
+import * as clusterChecks from './cluster-checks/controller.ts';
 import * as csr from './csr/controller.ts';
 import * as exporter from './exporter/controller.ts';
 import * as instances from './instances/controller.ts';
@@ -41,6 +42,8 @@ export interface AllParts
   kind: 'openshift' | 'kubernetes';
   /** gitVersion of the API server. */
   serverVersion: string;
+  /** Of the payload. */
+  kubeletVersion: string;
   serves: (resource: Resource) => boolean;
   /** Called only in clusters with Machines. */
   machineSettings: () => Pick<MachinesParts, 'settings' | 'onSettingsChange'>;
@@ -61,6 +64,7 @@ export function createControllers(given: AllParts): Controller[] {
     servicesConfig.servicesConfigController(parts),
     agentAccess.agentAccessController(parts),
     ...(hasProxy && parts.kind === 'openshift' ? [trustedCa.trustedCaController(parts)] : []),
+    clusterChecks.clusterChecksController(parts),
     exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),
     instances.instancesController(parts),
@@ -91,6 +95,7 @@ export const permissions: readonly Permission[] = [
   servicesConfig,
   agentAccess,
   trustedCa,
+  clusterChecks,
   exporter,
   userData,
   linuxNodes,

@@ -147,12 +147,7 @@ test('hands over to a service CA that is installed later', async () => {
   run();
   await expect.poll(secret).toBeDefined();
   await admin.create(namespaces, { metadata: { name: 'openshift-service-ca' } });
-  onTestFinished(() =>
-    admin
-      .delete(namespaces, 'openshift-service-ca')
-      .catch(isNotFound)
-      .then(() => undefined),
-  );
+  onTestFinished(() => admin.delete(namespaces, 'openshift-service-ca'));
   await expect.poll(secret).toBeUndefined();
   await expect
     .poll(async () => (await service())?.metadata.annotations)
