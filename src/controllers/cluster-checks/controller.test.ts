@@ -95,12 +95,13 @@ test('notices an API server that is upgraded beyond the payload', async () => {
 });
 
 test('restores a ConfigMap that a user deletes or changes, and keeps keys of others', async () => {
-  const { run, api, condition, map, put } = begin(classE);
-  await run();
+  const bench = begin(classE);
+  const { api, condition, map } = bench;
+  await bench.run();
   api.remove(configMaps, name, namespace);
   await settle();
   expect(condition()).toMatchObject({ status: 'False' });
-  await put(configMaps, { metadata: { name, namespace, uid: 'u' }, data: { conditions: 'x', mine: 'y' } });
+  await bench.put(configMaps, { metadata: { name, namespace, uid: 'u' }, data: { conditions: 'x', mine: 'y' } });
   expect(condition()).toMatchObject({ status: 'False' });
   expect(map()?.data?.['mine']).toBe('y');
 });

@@ -70,11 +70,12 @@ test('replaces its own pair when a user damages it', async () => {
 });
 
 test('reports an unusable pair of another owner once and does not touch it', async () => {
-  const { run, secret, api, put, events } = begin();
+  const bench = begin();
+  const { run, secret, api, events } = bench;
   const data = { 'tls.crt': toBase64('x'), 'tls.key': toBase64('planted-key') };
-  await put(secrets, { metadata: { name, namespace }, data });
+  await bench.put(secrets, { metadata: { name, namespace }, data });
   await run();
-  await put(secrets, { metadata: { name, namespace, labels: { a: 'b' } }, data });
+  await bench.put(secrets, { metadata: { name, namespace, labels: { a: 'b' } }, data });
   expect(secret()?.data).toEqual(data);
   expect(events).toEqual([
     expect.stringMatching(/^Service\/windows-exporter ExporterCertificateUnusable TLS_PAIR_INVALID: .*tls\.crt/),
@@ -102,12 +103,13 @@ test('reports a service CA that issues no pair, after a minute', async () => {
 });
 
 test('quotes the reason of the service CA at once', async () => {
-  const { run, events, service, put } = begin({ hasServiceCa: true });
+  const bench = begin({ hasServiceCa: true });
+  const { run, events, service } = bench;
   await run();
   const made = service();
   if (made === undefined) throw new Error('no Service');
   const key = 'service.beta.openshift.io/serving-cert-generation-error';
-  await put(services, {
+  await bench.put(services, {
     ...made,
     metadata: { ...made.metadata, annotations: { ...made.metadata.annotations, [key]: 'no CA' } },
   });
@@ -133,10 +135,11 @@ const races: [verb: 'create' | 'replace', code: number, reason: string][] = [
 ];
 for (const [verb, code, reason] of races) {
   test(`another operator that is faster is no failure: ${verb} ${reason}`, async () => {
-    const { run, api, put, log } = begin();
+    const bench = begin();
+    const { run, api, log } = bench;
     if (verb === 'replace') {
       const labels = { 'app.kubernetes.io/managed-by': 'windows-machine-config-operator' };
-      await put(secrets, { metadata: { name, namespace, labels } });
+      await bench.put(secrets, { metadata: { name, namespace, labels } });
     }
     api.before = call => {
       if (call.verb === verb) throw refused(code, reason);

@@ -6,7 +6,6 @@ import { exporterService } from '#contract/names.ts';
 import { type SecretObject, type Service, secrets, services } from '#kube/resources.ts';
 import { quiet } from '../../../../test/kit/local-api.ts';
 import { startOpenshiftApi } from '../../../../test/kit/openshift-api.ts';
-import type { StoredObject } from '../../apiserver/ports.ts';
 import { createServiceCa } from './service-ca.ts';
 
 const namespace = 'default';
@@ -19,7 +18,7 @@ const service = (annotations: Record<string, string> = { [exporterService.secret
 
 async function begin() {
   const api = await startOpenshiftApi([createServiceCa(systemClock)]);
-  const secret = () => api.get(secrets, key) as (StoredObject & SecretObject) | undefined;
+  const secret = (): SecretObject | undefined => api.get(secrets, key);
   const annotations = () => api.get(services, { namespace, name: 'web' })?.metadata.annotations ?? {};
   return { api, secret, annotations, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }

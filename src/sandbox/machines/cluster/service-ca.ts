@@ -3,7 +3,7 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { exporterService, secretKey } from '#contract/names.ts';
 import { keyOf } from '#kube/resource.ts';
-import { type SecretObject, type Service, secrets, services } from '#kube/resources.ts';
+import { type SecretObject, secrets, services } from '#kube/resources.ts';
 import { type CertificateAuthority, createAuthority, issueServerPair } from '../../apiserver/auth/ca.ts';
 import { isKind } from '../../apiserver/auth/is-kind.ts';
 import { createController } from '../../apiserver/controllers/worker.ts';
@@ -22,7 +22,7 @@ export function createServiceCa(clock: Clock, log?: Log): Controller {
       resource: services,
       affected: ({ resource, object }, api) => (isKind(resource, secrets) ? servicesOf(object, api).map(keyOf) : []),
       reconcile: (key, api) => {
-        const service = api.get(services, key) as (StoredObject & Service) | undefined;
+        const service = api.get(services, key);
         const name = service?.metadata.annotations?.[exporterService.secretAnnotation];
         if (service !== undefined && name !== undefined) issue(service, name, { api, authority, clock });
       },
