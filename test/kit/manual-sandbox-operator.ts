@@ -1,4 +1,3 @@
-import { expect } from 'vitest';
 import { agentName, exporterService, namespaceName, ports, secretKey, secretName } from '../../src/contract/names.ts';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { file } from '../../src/contract/paths.ts';
@@ -22,6 +21,7 @@ import { installedAgent } from './installed-agent.ts';
 import { bundlePath, ManualOperator } from './manual-operator.ts';
 import { startMirroring } from './report-mirror.ts';
 import { checkSandbox } from './secret-check.ts';
+import { until } from './until.ts';
 
 export interface ManualSandboxOptions {
   payloadBytes?: number;
@@ -164,7 +164,7 @@ export class ManualSandboxOperator extends ManualOperator implements AsyncDispos
     };
     await this.client.create(services, service).catch(unless(isAlreadyExists));
     const isIssued = async () => (await this.client.find(secrets, secretName.tls, { namespace })) !== undefined;
-    await expect.poll(isIssued).toBe(true);
+    await until(isIssued);
     return this.#secretTexts(secretName.tls, namespace);
   }
 
