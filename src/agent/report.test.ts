@@ -23,6 +23,7 @@ function reportOn(data: Record<string, string> | undefined = {}) {
     patches: [] as object[],
     failure: undefined as Error | undefined,
     bootId: 'boot-1',
+    nodeUid: undefined as string | undefined,
   };
   const answer = async (call: string, name: string) => {
     seen.calls.push(call);
@@ -47,6 +48,7 @@ function reportOn(data: Record<string, string> | undefined = {}) {
     nodeName: 'win-1',
     namespace: 'ns',
     bootId: async () => seen.bootId,
+    nodeUid: () => seen.nodeUid,
     clock,
     log: recorded.log,
     signal: stop.signal,
@@ -63,7 +65,7 @@ test('writes what has changed, with the boot, and nothing else of the object', a
   expect(given.seen.patches).toEqual([{ version: 'v1', bootID: 'boot-1' }]);
   await given.report.change({ rebootRequired: true });
   expect(given.seen.patches.at(-1)).toEqual({ rebootRequired: 'true' });
-  expect(reported(given)).toEqual({ version: 'v1', bootId: 'boot-1', rebootRequired: true, events: [] });
+  expect(reported(given)).toEqual({ ...emptyReport, version: 'v1', bootId: 'boot-1', rebootRequired: true });
 });
 
 test('writes no unchanged report, and reads it once', async () => {
@@ -87,6 +89,23 @@ test('reports another boot with the next write', async () => {
   given.seen.bootId = 'boot-2';
   await given.report.change({ rebootRequired: false });
   expect(given.seen.patches.at(-1)).toEqual({ bootID: 'boot-2', rebootRequired: 'false' });
+});
+
+const changes: [what: string, change: Partial<{ bootId: string; nodeUid: string | undefined }>, kept: string[]][] = [
+  ['another boot', { bootId: 'boot-2' }, ['new']],
+  ['another Node of its name', { nodeUid: 'uid-2' }, ['new']],
+  ['no Node', { nodeUid: undefined }, ['old', 'new']],
+];
+test.each(changes)('after %s the report has the events since then', async (_, change, kept) => {
+  const given = reportOn();
+  given.seen.nodeUid = 'uid-1';
+  given.report.event(warning('old'));
+  await given.report.change({ version: 'v1' });
+  Object.assign(given.seen, change);
+  given.report.event(warning('new'));
+  await given.report.change({ version: 'v2' });
+  expect(reported(given).events.map(({ message }) => message)).toEqual(kept);
+  expect(reported(given)).toMatchObject({ bootId: given.seen.bootId, nodeUid: given.seen.nodeUid ?? 'uid-1' });
 });
 
 test('reports that there is no report yet, and writes it when there is', async () => {

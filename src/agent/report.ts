@@ -1,7 +1,14 @@
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
-import { type AgentReport, parseReport, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
+import {
+  type AgentReport,
+  isReportOf,
+  parseReport,
+  printReport,
+  type ReportEvent,
+  reportName,
+} from '#contract/agent-report.ts';
 import type { EventText } from '#contract/events.ts';
 import { isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
@@ -14,6 +21,8 @@ export interface ReportOptions {
   /** Of the operator, which creates the report. */
   namespace: string;
   bootId: () => Promise<string>;
+  /** Undefined while the Node does not exist. */
+  nodeUid: () => string | undefined;
   clock: Clock;
   log: Log;
   signal: AbortSignal;
@@ -82,12 +91,11 @@ export class Report {
     const { client, namespace, signal } = this.#options;
     const before = this.#known ?? (await this.#read());
     const written = [...this.#pending];
-    const after = {
-      ...before,
-      ...change,
-      bootId: await this.#options.bootId(),
-      events: written.reduce(addEvent, before.events),
-    };
+    const bootId = await this.#options.bootId();
+    const nodeUid = this.#options.nodeUid() ?? before.nodeUid;
+    // Events of an earlier boot or Node would look like the present state.
+    const events = isReportOf(before, { bootId, nodeUid }) ? before.events : [];
+    const after = { ...before, ...change, bootId, nodeUid, events: written.reduce(addEvent, events) };
     const data = changedData(before, after);
     if (Object.keys(data).length > 0) {
       this.#known = undefined;

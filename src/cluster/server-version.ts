@@ -25,12 +25,6 @@ export function newestVersion(versions: readonly string[]): string | undefined {
   return known.toSorted((one, other) => rank(other) - rank(one))[0];
 }
 
-/** Minor version of a Kubernetes 1 release; undefined for texts that are no version. */
-export function minorVersion(version: string): number | undefined {
-  const [, major, minor] = semver.exec(version) ?? [];
-  return major === '1' ? Number(minor) : undefined;
-}
-
 function rank(version: string): number {
   const { major, minor } = readVersion(version, 'server');
   return major * 100_000 + minor;

@@ -16,7 +16,13 @@ const event = {
   message: 'kubelet',
   time: '2026-01-01T00:00:00.000Z',
 } as const;
-const full: AgentReport = { version: '11.0.0-abc', bootId: '17', rebootRequired: true, events: [event] };
+const full: AgentReport = {
+  version: '11.0.0-abc',
+  bootId: '17',
+  nodeUid: 'uid-1',
+  rebootRequired: true,
+  events: [event],
+};
 
 test('reads what it prints', () => {
   for (const report of [emptyReport, full]) expect(parseReport(printReport(report))).toEqual(report);

@@ -6,19 +6,25 @@ import type { EventText } from './events.ts';
  * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated
  * by the agent. It is evidence about this host only.
  */
-/** Reasons of events of the agent on which the operator acts. */
+/** Reasons of events of the agent about services and configuration; the operator acts on some of them. */
 export const agentEvent = {
   /** Services wait for the pod network, which is part of every join. */
   serviceWaiting: 'ServiceWaiting',
   serviceFailure: 'ServiceFailure',
   configurationFailure: 'ConfigurationFailure',
+  /** Services that should have been running were started. */
+  serviceStarted: 'ServiceStarted',
+  /** A service did not stop, so its process was ended. */
+  serviceEnded: 'ServiceProcessEnded',
 } as const;
 
 export interface AgentReport {
   /** Operator version that the agent has applied; '' before the first. */
   version: string;
-  /** Boot in which the report was written. */
+  /** Boot in which the report was written; all events are from it. */
   bootId: string;
+  /** UID of the Node for which the report was written; all events are about it. '' until the agent has seen its Node. */
+  nodeUid: string;
   /** New variables or certificates need a reboot. */
   rebootRequired: boolean;
   /** Newest last. */
@@ -31,7 +37,7 @@ export interface ReportEvent extends EventText {
   time: string;
 }
 
-export const emptyReport: AgentReport = { version: '', bootId: '', rebootRequired: false, events: [] };
+export const emptyReport: AgentReport = { version: '', bootId: '', nodeUid: '', rebootRequired: false, events: [] };
 
 /** Larger reports are ignored. */
 export const maxReportBytes = 16 * 1024;
@@ -53,25 +59,41 @@ export function isReportName(name: string): boolean {
 }
 
 /** Data of the ConfigMap. */
-export function printReport({ version, bootId, rebootRequired, events }: AgentReport): Record<string, string> {
+export function printReport({ version, bootId, nodeUid, rebootRequired, events }: AgentReport): Record<string, string> {
   const kept = events.slice(-maxEvents).map(({ type, reason, message, time }) => ({
     type,
     reason,
     message: message.slice(0, maxMessageLength),
     time,
   }));
-  return { version, bootID: bootId, rebootRequired: String(rebootRequired), events: JSON.stringify(kept) };
+  return {
+    version,
+    bootID: bootId,
+    nodeUID: nodeUid,
+    rebootRequired: String(rebootRequired),
+    events: JSON.stringify(kept),
+  };
 }
 
 /** Invalid parts count as missing. */
 export function parseReport(data: Readonly<Record<string, string>> = {}): AgentReport {
-  const { version = '', bootID = '', rebootRequired, events = '' } = data;
+  const { version = '', bootID = '', nodeUID = '', rebootRequired, events = '' } = data;
   return {
     version: plain.test(version) ? version : '',
     bootId: plain.test(bootID) ? bootID : '',
+    nodeUid: plain.test(nodeUID) ? nodeUID : '',
     rebootRequired: rebootRequired === 'true',
     events: parseEvents(events),
   };
+}
+
+/** Whether the report is about this boot of this Node; values that one side does not know match. */
+export function isReportOf(
+  { bootId, nodeUid }: Pick<AgentReport, 'bootId' | 'nodeUid'>,
+  host: { bootId?: string; nodeUid?: string },
+): boolean {
+  const matches = (one: string, other = '') => one === '' || other === '' || one === other;
+  return matches(bootId, host.bootId) && matches(nodeUid, host.nodeUid);
 }
 
 const plain = /^[\w.:+-]{1,128}$/;

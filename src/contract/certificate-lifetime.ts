@@ -1,5 +1,5 @@
 import { parseGoDuration } from '#base/go-duration.ts';
-import { isServerAtLeast } from './server-version.ts';
+import { isKubernetesAtLeast } from './kubernetes-version.ts';
 
 /** API servers reject shorter requests. The signer may still issue a shorter lifetime. */
 const minSeconds = 600;
@@ -20,6 +20,6 @@ export interface LifetimeLimit {
 export function lifetimeLimit(setting: string, serverVersion: string): LifetimeLimit {
   return {
     maxSeconds: certificateSeconds(parseGoDuration(setting) ?? 0),
-    isKept: isServerAtLeast(serverVersion, 22),
+    isKept: isKubernetesAtLeast(serverVersion, 22),
   };
 }

@@ -1,6 +1,6 @@
 import { fromUtf8 } from '#base/bytes.ts';
 import { isRecord } from '#base/fields.ts';
-import { isServerAtLeast } from './server-version.ts';
+import { isKubernetesAtLeast } from './kubernetes-version.ts';
 
 /**
  * The token that a CSR was created with. Since Kubernetes 1.30 every service account token has an id, which the server
@@ -24,5 +24,5 @@ export function tokenIdOf(token: string): string | undefined {
 }
 
 export function writesTokenIds(serverVersion: string): boolean {
-  return isServerAtLeast(serverVersion, 30);
+  return isKubernetesAtLeast(serverVersion, 30);
 }

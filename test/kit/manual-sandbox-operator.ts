@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { agentName, exporterService, namespaceName, ports, secretKey, secretName } from '../../src/contract/names.ts';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { file } from '../../src/contract/paths.ts';
@@ -21,7 +22,6 @@ import { installedAgent } from './installed-agent.ts';
 import { bundlePath, ManualOperator } from './manual-operator.ts';
 import { startMirroring } from './report-mirror.ts';
 import { checkSandbox } from './secret-check.ts';
-import { until } from './until.ts';
 
 export interface ManualSandboxOptions {
   payloadBytes?: number;
@@ -163,9 +163,8 @@ export class ManualSandboxOperator extends ManualOperator implements AsyncDispos
       spec: { ports: [{ port: ports.exporter }] },
     };
     await this.client.create(services, service).catch(unless(isAlreadyExists));
-    const isIssued = async () => (await this.client.find(secrets, secretName.tls, { namespace })) !== undefined;
-    await until(isIssued);
-    return this.#secretTexts(secretName.tls, namespace);
+    // Also called outside of tests, where expect.poll fails.
+    return vi.waitFor(() => this.#secretTexts(secretName.tls, namespace), { timeout: 60_000 });
   }
 
   async #secretTexts(name: string, namespace: string): Promise<(key: string) => string> {

@@ -20,6 +20,7 @@ let windows: ServiceLab;
 /** A host without events that would trigger a pass. */
 let quietHost: WindowsHost;
 let quietStory: Promise<void>;
+let stuckStory: Promise<void>;
 
 beforeAll(async () => {
   scene = await startScene(inject('agentProgram'));
@@ -31,9 +32,12 @@ beforeAll(async () => {
   // A separate ConfigMap, so that changes of the other one trigger no pass.
   const quietOperator = new ManualLabOperator(scene.operator.deps, '11.0.0-0000000');
   await quietOperator.publish();
-  [node] = await Promise.all([scene.operator.join(host), quietOperator.join(quietHost)]);
+  let quietNode = '';
+  [node, quietNode] = await Promise.all([scene.operator.join(host), quietOperator.join(quietHost)]);
   quietStory = crashUnnoticed();
   quietStory.catch(() => undefined);
+  stuckStory = quietStory.then(() => stopForever(quietOperator, quietNode));
+  stuckStory.catch(() => undefined);
 });
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
@@ -41,6 +45,24 @@ async function crashUnnoticed(): Promise<void> {
   await quietHost.run('taskkill /f /im csi-proxy.exe');
   const isBack = async () => (runs(quietHost, csiProxy) === 2 ? true : undefined);
   await scene.operator.waitFor('the timer of the agent', isBack, 150_000);
+}
+
+/** The exporter reports that it stops, but never that it has stopped. */
+async function stopForever(operator: ManualLabOperator, name: string): Promise<void> {
+  await quietHost.lab.setFault(exporter, 'slow-stop', 3_600_000);
+  await quietHost.exec(stop(exporter));
+  const isStopping = async () =>
+    quietHost.lab.serviceEvents(exporter).at(-1)?.event === 'stopping' ? true : undefined;
+  await operator.waitFor('the stop of the exporter', isStopping);
+  await quietHost.lab.clearFaults();
+  await operator.nudge(name);
+  const isBack = async () => (runs(quietHost, exporter) === 2 ? true : undefined);
+  await operator.waitFor('the agent to end the exporter', isBack, 240_000);
+  const isReported = async () => {
+    const reasons = (await operator.report(name)).events.map(({ reason }) => reason);
+    return ['ServiceProcessEnded', 'ServiceStarted'].every(reason => reasons.includes(reason)) ? true : undefined;
+  };
+  await operator.waitFor('the events of the agent', isReported);
 }
 
 /** How often a service has been running. */
@@ -241,4 +263,10 @@ test('restarts a crashed service within two minutes without an event', async () 
   await quietStory;
   expect((await seeServices(quietHost))[csiProxy]).toMatchObject({ state: 'RUNNING' });
   expect([host.lab.unexpected(), quietHost.lab.unexpected()]).toEqual([[], []]);
+});
+
+test('ends and starts a service that stops forever, and says so', async () => {
+  await stuckStory;
+  expect((await seeServices(quietHost))[exporter]).toMatchObject({ state: 'RUNNING' });
+  expect(agentLog(quietHost)).toContain('Ending the process of a service that does not stop');
 });

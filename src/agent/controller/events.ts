@@ -19,6 +19,8 @@ const byCode: Partial<Record<ErrorCode, (message: string) => EventText>> = {
 const configurationFailure = warning(agentEvent.configurationFailure);
 const rebootRequested = normal('RebootRequested');
 const waitingForCertificate = normal('WaitingForCertificate');
+const serviceStarted = normal(agentEvent.serviceStarted);
+const serviceEnded = warning(agentEvent.serviceEnded);
 const fileRepaired = warning('FileRepaired');
 
 /** The event for a failed pass; undefined for an unreachable cluster, which the report could not reach either. */
@@ -48,6 +50,14 @@ export function securedEvent(events: readonly string[]): EventText {
 }
 
 const maxSecured = 5;
+
+export function startedEvent(services: readonly string[]): EventText {
+  return serviceStarted(`Started services that were not running: ${services.join(', ')}`);
+}
+
+export function endedEvent(service: string, limitMs: number): EventText {
+  return serviceEnded(`Ended the process of service ${service}, which did not stop within ${limitMs / 1000} s`);
+}
 
 export const renewalEvent = warning('CertificateRenewalFailure');
 

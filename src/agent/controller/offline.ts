@@ -4,6 +4,7 @@ import { readKnownGood } from '../known-good.ts';
 import { type AgentPorts, servicesWork } from '../reconcile/reconcile-host.ts';
 import { reconcileServices } from '../services/reconcile.ts';
 import { readState } from '../state.ts';
+import { loggedNotices } from './service-notices.ts';
 
 /**
  * Starts the services of the last known version while the API server cannot be reached, as after a power cut or when
@@ -21,8 +22,9 @@ export async function startKnownGood(
   if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'waiting for reboot';
   log.warn('API server cannot be reached; starting services of the last known version', { version: known.version });
   onStart();
+  const work = servicesWork(ports, known.version, loggedNotices(log));
   try {
-    await reconcileServices(known.manifest.services, known.node, servicesWork(ports, known.version), waiting);
+    await reconcileServices(known.manifest.services, known.node, work, waiting);
     return 'started';
   } catch (error) {
     waiting.signal.throwIfAborted();

@@ -132,6 +132,37 @@ test('does not confirm a version while a folder cannot be secured', async () => 
   expect([reasons(), host.node?.annotations[nodeAnnotation.version]]).toEqual([['ConfigurationFailure'], undefined]);
 });
 
+test('logs and records that it started services that were not running, each pass once', async () => {
+  const { host, run, events, logged } = hostWith();
+  await run();
+  expect(events).toEqual([]);
+  await host.services.stop('kubelet');
+  await run();
+  await run();
+  const message = 'Started services that were not running: kubelet';
+  expect(events).toEqual([{ type: 'Normal', reason: 'ServiceStarted', message }]);
+  expect(logged.messages('info').filter(line => line === 'Started services that were not running')).toHaveLength(1);
+});
+
+test('ends the process of a service that stops forever, says so, and starts the service', async () => {
+  const { host, run, events, logged } = hostWith();
+  await run();
+  const before = (await host.services.query('kubelet'))?.pid;
+  host.services.stubborn.add('kubelet');
+  await host.services.stop('kubelet');
+  expect((await host.services.query('kubelet'))?.state).toBe('stop-pending');
+  await run();
+  const now = await host.services.query('kubelet');
+  expect([now?.state, now?.pid === before]).toEqual(['running', false]);
+  expect(events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`)).toEqual([
+    expect.stringMatching(
+      /^Warning ServiceProcessEnded: Ended the process of service kubelet, which did not stop within \d+ s$/,
+    ),
+    'Normal ServiceStarted: Started services that were not running: kubelet',
+  ]);
+  expect(logged.messages('warn')).toContain('Ending the process of a service that does not stop');
+});
+
 /** A host whose kube-proxy waits until the subnet is assigned. */
 function hostWithoutSubnet() {
   const prepare = [{ kind: 'cni-and-kube-proxy', arguments: {} } as const];

@@ -5,10 +5,11 @@ import { isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
-import { type KnownGood, saveKnownGood } from '../known-good.ts';
+import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
 import { failureEvent, outcomeEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
+import { recordedNotices } from './service-notices.ts';
 
 export interface PassDeps {
   ports: AgentPorts;
@@ -41,7 +42,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
     return clock.monotonicMs() - waitingSinceMs >= networkLimitMs;
   }
 
-  function optionsFor(log: Log): PassOptions {
+  function optionsFor(log: Log, isJoining: boolean): PassOptions {
     return {
       caBundle,
       readyPatience,
@@ -54,6 +55,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
         log.warn('Fixed owner or rights of files', { events });
         record(securedEvent(events));
       },
+      serviceNotices: recordedNotices(log, record, isJoining),
       onWarning: text => log.warn(text),
       onServicesSettled: known => save(known, log),
     };
@@ -70,7 +72,8 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
   return async (_key, { log, signal }: Pass): Promise<Outcome> => {
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
-      const outcome = await reconcileHost(ports, optionsFor(log), waiting);
+      const isJoining = (await readKnownGood(ports.files)) === undefined;
+      const outcome = await reconcileHost(ports, optionsFor(log, isJoining), waiting);
       waitingSinceMs = undefined;
       log.info(...logLine(outcome));
       const event = outcomeEvent(outcome);

@@ -57,11 +57,20 @@ type Work = ControllerDeps & ControllerOptions & { hooks: Hooks };
 async function runHostController(identity: AgentIdentity, work: Work, signal: AbortSignal): Promise<void> {
   const { clock, log, hooks, nodeName, namespace, ports } = work;
   const { client } = identity;
-  const report = new Report({ client, nodeName, namespace, bootId: () => ports.host.bootId(), clock, log, signal });
-  const record = (event: EventText) => report.event(event);
   const informers = new Informers({ client, clock, log });
   const source = informers.get(nodes, { fieldSelector: `metadata.name=${nodeName}` });
   const key = { namespace: '', name: nodeName };
+  const report = new Report({
+    client,
+    nodeName,
+    namespace,
+    bootId: () => ports.host.bootId(),
+    nodeUid: () => source.store.get(key)?.metadata.uid,
+    clock,
+    log,
+    signal,
+  });
+  const record = (event: EventText) => report.event(event);
   const requeue = () => void controller.enqueue(key);
   const manifests = new ManifestWatch({ client, namespace, clock, log, signal, onChange: requeue });
   const cluster = watchedCluster(() => source.store.get(key), manifests, report);

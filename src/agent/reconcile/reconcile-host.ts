@@ -20,7 +20,7 @@ import { poll, type Patience, type Waiting } from '#base/waiting/poll.ts';
 import type { Cluster, Files, HostFiles, ManifestSource } from '../ports.ts';
 import { pruneOvnkubeCertificates } from '../prune-certificates.ts';
 import { cachedScripts } from '../services/cached-scripts.ts';
-import type { ServicePorts } from '../services/ensure.ts';
+import type { ServiceNotices, ServicePorts } from '../services/ensure.ts';
 import { reconcileServices, type ServicesWork } from '../services/reconcile.ts';
 import type { VariablePorts } from '../services/variables.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
@@ -45,6 +45,8 @@ export interface PassOptions {
   onSecured?(events: readonly string[]): void;
   /** Called for failures that do not matter for the state of the host. */
   onWarning?(text: string): void;
+  /** Called when a service was started or its process ended without a change of the manifest. */
+  serviceNotices?: ServiceNotices;
   /** Called when all services run as desired. */
   onServicesSettled?(known: KnownGood): Promise<void>;
 }
@@ -74,7 +76,7 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   const source = { name: node?.name ?? '', object };
   const damage = await reconcileFiles(manifest, ports.files, options, waiting.signal);
   const { services, awaits } = await startable(manifest.services, ports.files);
-  await reconcileServices(services, source, servicesWork(ports, start.version), waiting);
+  await reconcileServices(services, source, servicesWork(ports, start.version, options.serviceNotices), waiting);
   if (awaits === undefined) await options.onServicesSettled?.({ version: start.version, manifest, node: source });
   for (const warning of await pruneOvnkubeCertificates(ports.files)) options.onWarning?.(warning);
   const problem = settings.problem ?? damage;
@@ -116,11 +118,13 @@ async function startable(
 export function servicesWork(
   ports: ServicePorts & VariablePorts & { files: HostFiles },
   version: string,
+  notices?: ServiceNotices,
 ): ServicesWork {
   const { services, processes, scripts, host, files } = ports;
   return {
     services,
     processes,
+    ...(notices && { notices }),
     files,
     scripts: cachedScripts(scripts, { files, version, bootId: () => host.bootId() }),
     host,

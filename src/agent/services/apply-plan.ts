@@ -24,24 +24,45 @@ export async function applyPlan(
 ): Promise<string[]> {
   if (plan.outside.length > 0) await work.remember(plan.outside);
   const [changed, started] = [new Set<string>(), new Set<string>()];
+  const unexpected: string[] = [];
   for (const action of plan.actions) {
     waiting.signal.throwIfAborted();
     if (failures.has(action.name)) continue;
     try {
       const blocker = await findBlocker(action, work, failures);
       if (blocker !== undefined) throw new BlockedError(`waits for ${blocker}`);
-      if (await applyAction(action, work, waiting)) changed.add(action.name);
-      if (action.do === 'start') started.add(action.name);
+      if (action.do === 'start') {
+        const isStarted = await start(action.name, work, waiting);
+        started.add(action.name);
+        if (isStarted && wasToRun(action.name, plan)) unexpected.push(action.name);
+      } else if (await applyAction(action, work, waiting)) changed.add(action.name);
     } catch (error) {
       waiting.signal.throwIfAborted();
       failures.add(action.name, error);
     }
   }
+  if (unexpected.length > 0) work.notices?.onStarted(unexpected);
   if (plan.outside.length > 0) await work.remember(plan.outside.filter(name => !started.has(name)));
   return [...changed].filter(name => !started.has(name) && !failures.has(name));
 }
 
-async function applyAction(action: ServiceAction, work: ServiceWork, waiting: Waiting): Promise<boolean> {
+/** Whether a service that is started should have been running: it is neither new nor stopped by the agent. */
+function wasToRun(name: string, { actions, outside }: ServicesPlan): boolean {
+  const isExpected = actions.some(each => each.name === name && (each.do === 'create' || each.do === 'stop'));
+  return !isExpected && !outside.includes(name);
+}
+
+async function start(name: string, work: ServiceWork, waiting: Waiting): Promise<boolean> {
+  try {
+    return await ensureRunning(name, work, waiting);
+  } catch (error) {
+    throw await work.explain(name, error);
+  }
+}
+
+type OtherAction = Exclude<ServiceAction, { do: 'start' }>;
+
+async function applyAction(action: OtherAction, work: ServiceWork, waiting: Waiting): Promise<boolean> {
   switch (action.do) {
     case 'stop':
       await ensureStopped(action.name, work, waiting);
@@ -54,11 +75,6 @@ async function applyAction(action: ServiceAction, work: ServiceWork, waiting: Wa
       return false;
     case 'prepare':
       return work.prepare(action.name);
-    case 'start':
-      await ensureRunning(action.name, work, waiting).catch(async (error: unknown) => {
-        throw await work.explain(action.name, error);
-      });
-      return false;
     default:
       return action satisfies never;
   }

@@ -123,6 +123,33 @@ test('kills the process of a service that does not stop in time', async () => {
   expect(patient.clock.ms).toBe(5000);
 });
 
+test('ends the process of a service that is stopping forever, and starts the service', async () => {
+  const model = new ModelServices().install('a');
+  model.stubborn.add('a');
+  await model.stop('a');
+  const ended: string[] = [];
+  const notices = {
+    onStarted: () => undefined,
+    onEnded: (name: string, _pid: number, limitMs: number) => void ended.push(`${name} ${limitMs}`),
+  };
+  expect(await ensureRunning('a', { ...portsOf(model), notices }, waiting(5000))).toBe(true);
+  expect(await model.query('a')).toMatchObject({ state: 'running' });
+  expect(ended).toEqual(['a 5000']);
+});
+
+test('does not end a process that has the PID of an ended service by now', async () => {
+  const { seen, processes } = lingering(1000);
+  const services = slow(3).install('a', {}, 'stop-pending');
+  const { hold } = processes;
+  // The service ends between the query and the opening of its process.
+  processes.hold = async () => {
+    for (const _ of [1, 2, 3, 4]) await services.query('a');
+    return hold();
+  };
+  await ensureStopped('a', { services, processes }, waiting(3000));
+  expect(seen).toMatchObject({ killed: false, released: 1 });
+});
+
 test('requests the stop of a process once, and not again after it was killed', async () => {
   const model = new ModelServices().install('a');
   model.stop = async name => void model.calls.push(`stop ${name}`);

@@ -6,41 +6,63 @@ import { serviceManagerEvents } from './service-log.ts';
 export interface ServicePorts {
   services: ServiceManager;
   processes: Processes;
+  notices?: ServiceNotices;
+}
+
+/** Told about changes of services that nobody asked for. */
+export interface ServiceNotices {
+  /** Services that should have been running and were started. */
+  onStarted(names: readonly string[]): void;
+  /** The process of a service is ended, because the service does not stop. */
+  onEnded(name: string, pid: number, limitMs: number): void;
 }
 
 /** For the start or the stop of a service. */
 export const servicePatience: Patience = { everyMs: 200, limitMs: 120_000 };
 
-/** Starts a service unless it runs, and waits for it. */
-export async function ensureRunning(name: string, ports: ServicePorts, waiting: Waiting): Promise<void> {
-  let requested = false;
+/** Starts a service unless it runs, and waits for it. Returns whether it was started here. */
+export async function ensureRunning(name: string, ports: ServicePorts, waiting: Waiting): Promise<boolean> {
+  // A service that never ends its stop would never start either.
+  if ((await ports.services.query(name))?.state === 'stop-pending') await ensureStopped(name, ports, waiting);
+  let [requested, isStarted] = [false, false];
   const runs = await poll(async () => {
     const status = await ports.services.query(name);
     if (status === undefined) throw notSettled(name, 'does not exist');
     if (status.state === 'running') return true;
     if (status.state !== 'stopped') return undefined;
     if (requested) throw notSettled(name, 'stopped again right after its start');
-    await requestState(name, () => ports.services.start(name), ports, ['running', 'start-pending']);
+    isStarted = await requestState(name, () => ports.services.start(name), ports, ['running', 'start-pending']);
     requested = true;
     return undefined;
   }, waiting);
   if (runs === undefined) throw notSettled(name, `did not run within ${waiting.patience.limitMs / 1000} s`);
+  return isStarted;
 }
 
 /** Stops a service and waits for its process to exit, which keeps files open; kills it after the time limit. */
 export async function ensureStopped(name: string, ports: ServicePorts, waiting: Waiting): Promise<void> {
   const status = await ports.services.query(name);
   if (status === undefined || status.state === 'stopped') return;
-  const process = status.pid === 0 ? undefined : await ports.processes.hold(status.pid);
+  const process = await holdProcess(name, status.pid, ports);
   const stop: Stop = { process, requested: new Set() };
   try {
     if (await stopsInTime(name, stop, ports, waiting)) return;
+    if (process !== undefined) ports.notices?.onEnded(name, status.pid, waiting.patience.limitMs);
     await process?.killTree();
     if (process !== undefined && (await stopsInTime(name, stop, ports, waiting))) return;
     throw notSettled(name, `did not stop within ${waiting.patience.limitMs / 1000} s`);
   } finally {
     process?.release();
   }
+}
+
+/** The process of a service; undefined when the service has another one by now, so that no other program is ended. */
+async function holdProcess(name: string, pid: number, ports: ServicePorts): Promise<HeldProcess | undefined> {
+  const process = pid === 0 ? undefined : await ports.processes.hold(pid);
+  // Windows does not reuse the PID of a process that is held.
+  if (process === undefined || (await ports.services.query(name))?.pid === pid) return process;
+  process.release();
+  return undefined;
 }
 
 /** Stops and deletes a service, and waits until it can be created again. */

@@ -17,7 +17,8 @@ export interface DesiredService {
 /** One change. It is skipped when an earlier one of the same service, or of one that it needs, has failed. */
 export type ServiceAction = { name: string; needs: readonly string[] } & (
   | { do: 'create' | 'configure'; config: ServiceConfig }
-  | { do: 'stop' | 'prepare' | 'start' }
+  | { do: 'stop' | 'prepare' }
+  | { do: 'start' }
 );
 
 export interface ServicesPlan {

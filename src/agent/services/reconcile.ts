@@ -32,6 +32,7 @@ export async function reconcileServices(
   const tools: ServiceWork = {
     services: work.services,
     processes: work.processes,
+    ...(work.notices && { notices: work.notices }),
     remember: names => work.remember(names),
     explain: (name, error) => withLastLines(error, byName.get(name)?.command ?? '', work.files),
     prepare: async name => {

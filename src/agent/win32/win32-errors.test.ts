@@ -31,6 +31,13 @@ test.each(cases)('error %i has the code %s and a remedy', (number, code, remedy)
   expect(error.remedy).not.toContain('<');
 });
 
+test('a missing file has advice about programs for services only', () => {
+  for (const object of ['the network adapters', 'C:\\k\\kubelet.exe', 'the host']) {
+    expect(windowsError('f', object, 2).remedy).toBe('Run "net helpmsg 2" on the host and fix what it reports.');
+    expect(windowsError('f', object, 2, 'Look.').remedy).toBe('Look.');
+  }
+});
+
 test('explains every error number that the code handles, and those about services', () => {
   const numbers = [...Object.values(win32), ...Array.from({ length: 25 }, (_, index) => 1051 + index)];
   const unexplained = numbers.filter(number => /\(unknown\)/.test(windowsError('f', 'x', number).message));

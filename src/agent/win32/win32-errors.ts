@@ -23,12 +23,17 @@ export const win32 = {
   isLink: 4390,
 } as const;
 
-/** The error of a failed Win32 call. The object is what it acted on, such as `service kubelet`. */
-export function windowsError(call: string, object: string, number: number): AppError {
+/**
+ * The error of a failed Win32 call. The object is what it acted on, such as `service kubelet`. `advice` replaces remedies that do not
+ * depend on the number.
+ */
+export function windowsError(call: string, object: string, number: number, advice?: string): AppError {
   const known = knownErrors[number];
   const meaning = known?.meaning ?? 'unknown';
   const message = `${call} failed for ${object}: Windows error ${number} (${meaning})`;
-  const remedy = known?.remedy ?? `Run "net helpmsg ${number}" on the host and fix what it reports.`;
+  const isMeant = known?.only === undefined || object.startsWith(known.only);
+  const general = advice ?? `Run "net helpmsg ${number}" on the host and fix what it reports.`;
+  const remedy = (isMeant ? known?.remedy : undefined) ?? general;
   return new AppError(known?.code ?? 'WINDOWS_CALL_FAILED', message, {
     remedy: remedy.replaceAll('<name>', object.replace(/^service /, '')),
   });
@@ -39,13 +44,15 @@ interface KnownError {
   code?: ErrorCode;
   /** `<name>` is replaced by the service. */
   remedy?: string;
+  /** How the name of an object begins for which the remedy helps; all objects by default. */
+  only?: string;
 }
 
-type Advice = Pick<KnownError, 'code' | 'remedy'>;
+type Advice = Omit<KnownError, 'meaning'>;
 
 const reboot = 'Reboot the host if the error persists for more than a few minutes.';
 const log: Advice = { remedy: 'Check its log below C:\\var\\log on the host.' };
-const program: Advice = { remedy: 'Check that the program in its command exists on the host.' };
+const program: Advice = { remedy: 'Check that the program in its command exists on the host.', only: 'service ' };
 const memory: KnownError = { meaning: 'not enough memory', remedy: 'Free memory on the host.' };
 const dependency: Advice = {
   code: 'WINDOWS_SERVICE_DEPENDENCY',

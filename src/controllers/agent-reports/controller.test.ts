@@ -137,6 +137,17 @@ const remarksOf = (...messages: string[]) => ({
   data: { events: printReport({ ...emptyReport, events: messages.map(event) })['events'] ?? '' },
 });
 
+test('records no event that is about an earlier Node of the name', async () => {
+  const bench = await beginWithReport();
+  const { uid = '' } = (await bench.client.get(nodes, 'win-1')).metadata;
+  const stale = remarksOf('stale');
+  await bench.write('win-1', { data: { ...stale.data, nodeUID: 'former', version: 'v1' } });
+  await until(async () => (await bench.marks('win-1'))[version] === 'v1');
+  await bench.write('win-1', { data: { ...remarksOf('present').data, nodeUID: uid } });
+  await until(() => bench.events.length > 0);
+  expect(bench.events.join()).not.toContain('stale');
+});
+
 test('makes the report of a host once its Node is known, and makes it again when it is deleted', async () => {
   const bench = await beginWithReport();
   expect(await bench.report('win-1')).toMatchObject({ data: newReport('win-1', namespace).data });

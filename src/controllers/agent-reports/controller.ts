@@ -7,7 +7,7 @@ import {
   type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
-import { isReportName, parseReport, reportName, type ReportEvent } from '#contract/agent-report.ts';
+import { isReportName, isReportOf, parseReport, reportName, type ReportEvent } from '#contract/agent-report.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { marksPatch } from '#contract/node-marks.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -161,8 +161,10 @@ class Mirror {
     const parsed = parseReport(report.data);
     const { annotations = {} } = node.metadata;
     if (Object.keys(mirrorMarks(parsed, annotations)).length > 0) await this.#annotate(name, annotations, signal);
+    const isAboutNode = isReportOf(parsed, { nodeUid: node.metadata.uid ?? '' });
     // After a restart all events in the report were recorded already.
-    for (const event of newEvents(this.#mirrored.get(name) ?? report, parsed)) this.#record(node, event);
+    const events = isAboutNode ? newEvents(this.#mirrored.get(name) ?? report, parsed) : [];
+    for (const event of events) this.#record(node, event);
     this.#mirrored.set(name, report);
   }
 

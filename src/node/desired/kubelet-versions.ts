@@ -1,4 +1,4 @@
-import { minorVersion } from '#cluster/server-version.ts';
+import { isKubernetesAtLeast } from '#contract/kubernetes-version.ts';
 
 /** First minor version of Kubernetes 1 in which the kubelet has no flag --cloud-config and exits if it is set. */
 const withoutCloudConfig = 34;
@@ -33,7 +33,6 @@ function gatesFor(version: string | undefined, gates: readonly Gate[]): string[]
   return gates.filter(([, since]) => since === undefined || isBefore(since, version)).map(([name]) => name);
 }
 
-function isBefore(minor: number, version: string | undefined): boolean {
-  const known = version === undefined ? undefined : minorVersion(version);
-  return known === undefined || known < minor;
+function isBefore(minor: number, version = ''): boolean {
+  return !isKubernetesAtLeast(version, minor);
 }

@@ -120,11 +120,26 @@ test('finds a Node by its name alone', () => {
 
 test('knows the last event in the report of the agent', () => {
   const { reports, cluster } = bench();
-  expect(cluster.lastEvent(name)).toBeUndefined();
+  const node = { name, uid: 'uid-1' };
+  expect(cluster.lastEvent(node)).toBeUndefined();
   reports.put(reportWith('old', 'new'));
-  expect(cluster.lastEvent(name)).toBe('ServiceFailure: new');
-  expect(cluster.lastEvent('win-6')).toBeUndefined();
-  expect(cluster.lastEvent(name, Date.UTC(2099, 0))).toBeUndefined();
+  expect(cluster.lastEvent(node)).toBe('ServiceFailure: new');
+  expect(cluster.lastEvent({ ...node, name: 'win-6' })).toBeUndefined();
+  expect(cluster.lastEvent(node, { sinceMs: Date.UTC(2099, 0) })).toBeUndefined();
+});
+
+const ages: [what: string, uid: string, bootId: string | undefined, isShown: boolean][] = [
+  ['this Node and boot', 'uid-1', 'boot-1', true],
+  ['this Node, and the boot is unknown', 'uid-1', undefined, true],
+  ['an earlier Node of this name', 'uid-2', 'boot-1', false],
+  ['an earlier boot', 'uid-1', 'boot-2', false],
+];
+test.each(ages)('event about %s', (_, uid, bootId, isShown) => {
+  const { reports, cluster } = bench();
+  const report = reportWith('new');
+  reports.put({ ...report, data: { ...report.data, bootID: 'boot-1', nodeUID: 'uid-1' } });
+  const event = cluster.lastEvent({ name, uid }, bootId === undefined ? {} : { bootId });
+  expect(event).toBe(isShown ? 'ServiceFailure: new' : undefined);
 });
 
 const clears: ['version' | 'rebootRequired', Record<string, string>, Record<string, string>][] = [

@@ -1,4 +1,4 @@
-import { isReportName, parseReport, reportName } from '#contract/agent-report.ts';
+import { isReportName, isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
@@ -61,10 +61,11 @@ export function createClusterNodes({
       isReplay = false;
       return () => ends.forEach(end => end());
     },
-    lastEvent: (node, sinceMs = -Infinity) => {
-      const last = parseReport(reportOf(node)).events.at(-1);
-      const isOld = last !== undefined && Date.parse(last.time) < sinceMs;
-      return isOld ? undefined : last && `${last.reason}: ${last.message}`;
+    lastEvent: ({ name, uid }, { sinceMs = -Infinity, bootId = '' } = {}) => {
+      const report = parseReport(reportOf(name));
+      const last = report.events.at(-1);
+      if (last === undefined || Date.parse(last.time) < sinceMs) return undefined;
+      return isReportOf(report, { bootId, nodeUid: uid }) ? `${last.reason}: ${last.message}` : undefined;
     },
     clearReport: async (node, what, signal) => {
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };

@@ -80,8 +80,8 @@ export interface ClusterNodes {
   get(name: string): NodeView | undefined;
   /** Calls the listener after every change of a Node or an agent report; returns the function that removes it. */
   onChange(listener: () => void): () => void;
-  /** The last event in the report of the agent, unless it is older. */
-  lastEvent(node: string, sinceMs?: number): string | undefined;
+  /** The last event in the report of the agent, unless it is older or about an earlier Node or boot. */
+  lastEvent(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */
@@ -91,6 +91,14 @@ export interface ClusterNodes {
   release(node: string, signal: AbortSignal): Promise<void>;
   /** Evicts the pods; fails when some stay. */
   drain(node: string, signal: AbortSignal): Promise<void>;
+}
+
+/** Which events of an agent are about the present state. */
+export interface EventLimits {
+  /** Time of the host. */
+  sinceMs?: number;
+  /** Of the host now, if it is known. */
+  bootId?: string;
 }
 
 /** Host keys, also those of earlier operators, which did not record them in the instance. */

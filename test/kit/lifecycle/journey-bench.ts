@@ -1,7 +1,13 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { Secret } from '../../../src/base/secret.ts';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
-import { printReport, reportName, type ReportEvent } from '../../../src/contract/agent-report.ts';
+import {
+  type AgentReport,
+  emptyReport,
+  printReport,
+  reportName,
+  type ReportEvent,
+} from '../../../src/contract/agent-report.ts';
 import { nodeLabel } from '../../../src/contract/names.ts';
 import { file } from '../../../src/contract/paths.ts';
 import { noReservations } from '../../../src/contract/reserved.ts';
@@ -98,9 +104,9 @@ export class JourneyBench {
   }
 
   /** Adds a report with one event as the watch does. */
-  putReportEvent(event: Partial<ReportEvent>): void {
+  putReportEvent(event: Partial<ReportEvent>, about: Partial<AgentReport> = {}): void {
     const events = [{ type: 'Warning', reason: 'x', message: '', time: '2026-03-01T12:00:00Z', ...event } as const];
-    const data = printReport({ version: '', bootId: '', rebootRequired: false, events });
+    const data = printReport({ ...emptyReport, ...about, events });
     this.reports.put({ metadata: { name: reportName('win-5'), namespace: 'wmco' }, data });
   }
 

@@ -6,6 +6,7 @@ import {
   routeRows,
 } from '../../../../test/kit/adapter-memory.ts';
 import { FakeKoffi } from '../../../../test/kit/fake-koffi.ts';
+import { errorOf } from '../../../../test/kit/outcome.ts';
 import { openAdapters } from './adapters.ts';
 
 interface VerbDeps {
@@ -102,4 +103,17 @@ test.each([
   ['GetIpForwardTable2', { adapters: [ethernet], routesResult: 8 }],
 ])('reports that %s failed', (call, world) => {
   expect(() => bench(world).list()).toThrow(new RegExp(`${call} failed .* Windows error 8 `));
+});
+
+const failures: [number: number, remedy: RegExp][] = [
+  [2, /Get-NetAdapter.*ipconfig \/all/],
+  [87, /Get-NetAdapter.*ipconfig \/all/],
+  [4711, /Get-NetAdapter.*ipconfig \/all/],
+  [5, /Administrators/],
+  [8, /Free memory/],
+];
+test.each(failures)('names commands for the administrator when the adapters cannot be listed: %i', (number, remedy) => {
+  const error = errorOf(() => bench({ adaptersResult: number }).list());
+  expect(error?.remedy).toMatch(remedy);
+  expect(error?.remedy).not.toContain('program');
 });

@@ -18,6 +18,11 @@ const [anyFamily, ipv4] = [0, 2];
 const skipped = 0x2 | 0x4 | 0x8;
 const [bufferOverflow, noData, notFound] = [111, 232, 1168];
 
+const checkAdapters =
+  'Run `Get-NetAdapter` and `ipconfig /all` on the host; if they fail as well, run `Restart-Computer` there.';
+const checkRoutes =
+  'Run `Get-NetRoute` and `route print` on the host; if they fail as well, run `Restart-Computer` there.';
+
 /** Lists the network adapters without the loopback. */
 export function openAdapters(koffi: Koffi): () => Adapter[] {
   const calls = bind(koffi, adapterCalls);
@@ -29,7 +34,7 @@ function readAdapters(koffi: Koffi, { GetAdaptersAddresses }: Calls): ListedAdap
     GetAdaptersAddresses(anyFamily, skipped, null, buffer, size),
   );
   if (result === noData) return [];
-  if (result !== 0) throw windowsError('GetAdaptersAddresses', 'the network adapters', result);
+  if (result !== 0) throw windowsError('GetAdaptersAddresses', 'the network adapters', result, checkAdapters);
   return decodeAdapters(bytes, koffi.address(bytes));
 }
 
@@ -38,7 +43,7 @@ function readRoutes(koffi: Koffi, calls: Calls): DefaultRoute[] {
   const result = Number(calls.GetIpForwardTable2(ipv4, table));
   // A host without any route has no table.
   if (result === notFound || result === win32.fileNotFound) return [];
-  if (result !== 0) throw windowsError('GetIpForwardTable2', 'the routes', result);
+  if (result !== 0) throw windowsError('GetIpForwardTable2', 'the routes', result, checkRoutes);
   try {
     const count = Number(koffi.decode(table[0], 0, 'uint32_t'));
     if (count === 0) return [];

@@ -8,6 +8,7 @@ import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { hasCloudNodeManager } from '../../desired/services.ts';
 import { askAgent } from '../agent-call.ts';
+import type { EventLimits } from '../deps.ts';
 import { untilNodes } from '../node-watch.ts';
 import type { StepTimeout, Step, StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';
@@ -24,8 +25,9 @@ type InstallMode = Pick<InstallOptions, 'newKey' | 'keepCommand'>;
 
 const versionTimeout: StepTimeout<ConfigureJourney> = {
   code: 'NODE_VERSION_TIMEOUT',
-  message: ({ address, node, deps, prepared }) => {
-    const event = node && deps.nodes.lastEvent(node.name);
+  message: journey => {
+    const { address, node, deps, prepared } = journey;
+    const event = node && deps.nodes.lastEvent(node, sinceInstall(journey));
     const report = event === undefined ? 'its agent reported no event' : `last event of its agent: ${event}`;
     return `${address}: Node ${node?.name} did not reach version ${prepared.inputs.version} (${report})`;
   },
@@ -155,12 +157,22 @@ async function untilAgent(
     const { nodeUID = node.uid } = journey.record.known;
     if (nodeUID !== node.uid) throw registeredAgain(node.name);
     if (isEnough(node) || isUpToDate(node, journey.prepared.inputs.version)) return true;
-    const event = nodes.lastEvent(node.name, sinceMs);
+    const event = nodes.lastEvent(node, { sinceMs, ...bootOf(journey) });
     note([lastEvent(node, event), readinessNote(node)].filter(text => text !== '').join('; '));
     if (isFailure(event)) hint();
     return undefined;
   };
   await untilNodes(nodes, look, signal);
+}
+
+/** Events of this agent: those before its installation belong to an earlier one of this host. */
+function sinceInstall(journey: ConfigureJourney): EventLimits {
+  const installedMs = Date.parse(journey.record.known.agent?.installed ?? '');
+  return { ...bootOf(journey), ...(!Number.isNaN(installedMs) && { sinceMs: installedMs - maxSkewMs }) };
+}
+
+function bootOf({ knownInventory }: ConfigureJourney): Pick<EventLimits, 'bootId'> {
+  return knownInventory === undefined ? {} : { bootId: knownInventory.bootId };
 }
 
 /** An event about the pod subnet is over when the Node has one. */

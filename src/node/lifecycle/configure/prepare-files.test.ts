@@ -20,9 +20,10 @@ function benchWith(error: AppError, failures: number) {
     notes.push(text);
     note(text);
   };
-  inputs.prepareInputs = (...given) => {
+  inputs.prepareInputs = async (...given) => {
     seen.calls += 1;
-    return seen.calls <= failures ? Promise.reject(error) : prepare(...given);
+    if (seen.calls <= failures) throw error;
+    return prepare(...given);
   };
   return { bench, seen };
 }

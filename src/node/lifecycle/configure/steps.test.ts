@@ -239,6 +239,27 @@ test('an agent that does not come to its end is reported with its last words, wh
   expect(bench.host.openConnections).toBe(0);
 });
 
+const earlier: [what: string, about: object, time: (nowMs: number) => number][] = [
+  ['an earlier Node', { nodeUid: 'former' }, nowMs => nowMs],
+  ['an earlier boot', { bootId: 'former' }, nowMs => nowMs],
+  ['an earlier agent of this host', {}, nowMs => nowMs - 3_600_000],
+];
+test.each(earlier)('an event of %s is neither shown nor taken as the last one', async (_, about, timeOf) => {
+  const bench = new JourneyBench();
+  await bench.take(...begin);
+  bench.putNode({ metadata: { name: 'win-5', uid: 'present', labels: { 'kubernetes.io/os': 'windows' } } });
+  await bench.journey.record.save({ agent: { keyHash: 'a', installed: new Date(bench.clock.now()).toISOString() } });
+  bench.pace = 20_000;
+  const time = new Date(timeOf(bench.clock.now())).toISOString();
+  bench.putReportEvent({ reason: 'ServiceFailure', message: 'stale', time }, about);
+  const waiting = rejectionOf(bench.take(awaitSettings));
+  await soon(5);
+  expect(bench.journey.record.journal.activity?.waitsFor).toBe('the agent configures the host');
+  expect(await waiting).toMatchObject({
+    message: expect.stringContaining('(its agent reported no event)') as string,
+  });
+});
+
 test('an agent that never said a word is reported', async () => {
   const bench = new JourneyBench();
   await bench.take(...begin);

@@ -118,6 +118,13 @@ test('the bootstrap token is filled in by the cluster and may ask for certificat
   });
 });
 
+test('kube-proxy may read Services with the identity of its node', () => {
+  expect(find(clusterRoleBindings, 'system:node-proxiers')).toMatchObject({
+    roleRef: { name: 'system:node-proxier' },
+    subjects: [{ kind: 'Group', name: 'system:nodes' }],
+  });
+});
+
 test('service accounts of operator and agent are there', () => {
   for (const name of ['windows-machine-config-operator', 'windows-instance-config-daemon']) {
     expect(find(serviceAccounts, name, defaultNamespace)).toBeDefined();

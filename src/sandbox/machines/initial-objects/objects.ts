@@ -3,6 +3,7 @@ import { timestamp } from '#base/clock.ts';
 import {
   agentName,
   configMapName,
+  identity,
   machineLabel,
   monitoringLabel,
   namespaceName,
@@ -180,6 +181,11 @@ function accountObjects(): InitialObject[] {
     object(clusterRoleBindings, 'system-bootstrap-node-bootstrapper', {
       roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:node-bootstrapper' },
       subjects: [{ kind: 'ServiceAccount', name: bootstrapper, namespace }],
+    }),
+    // kube-proxy on Windows uses the identity of the kubelet.
+    object(clusterRoleBindings, 'system:node-proxiers', {
+      roleRef: { apiGroup, kind: 'ClusterRole', name: 'system:node-proxier' },
+      subjects: [{ kind: 'Group', name: identity.nodesGroup, apiGroup }],
     }),
     {
       resource: secrets,

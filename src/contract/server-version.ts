@@ -1,5 +1,0 @@
-/** Whether the gitVersion of an API server is 1.`wantedMinor` or newer; an invalid one counts as old. */
-export function isServerAtLeast(serverVersion: string, wantedMinor: number): boolean {
-  const [, major = '0', minor = '0'] = /^v(\d{1,5})\.(\d{1,5})/.exec(serverVersion) ?? [];
-  return Number(major) > 1 || (Number(major) === 1 && Number(minor) >= wantedMinor);
-}
