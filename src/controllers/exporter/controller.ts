@@ -68,7 +68,7 @@ function informersFrom(informers: Informers, namespace: string) {
   return {
     service: informers.get(services, { namespace, ...named(exporterService.name) }),
     secret: informers.get(secrets, { namespace, ...named(secretName.tls) }),
-    // The service CA operator creates this namespace and no other program does; its API group is in no discovery.
+    // A service CA runs in this namespace. It has no API of its own, and waiting for its Secret would be a guess.
     serviceCa: informers.get(namespaces, named(namespaceName.serviceCa)),
   };
 }
@@ -84,7 +84,7 @@ async function reconcile(sources: Sources, parts: Parts, pass: Pass): Promise<Ou
   const refusal = await ensurePair(secret, decision, parts, pass);
   const missing = hasServiceCa && pair.state === 'missing' ? notIssued(service, parts) : undefined;
   const problem = refusal ?? missing ?? problemOf(pair, decision);
-  report(problem, parts, pass);
+  report(service, problem, parts, pass);
   if (refusal !== undefined) return after(refusedMs, 'the pair cannot be stored');
   const isWaiting = hasServiceCa && pair.state === 'missing';
   return isWaiting ? after(issueTimeoutMs, 'the service CA has not issued the pair') : after(recheckMs, 'expiry');
@@ -159,9 +159,14 @@ function notStored(namespace: string, cause: ApiError): AppError {
   });
 }
 
-function report(problem: AppError | undefined, { namespace, events }: Parts, { log }: Pass): void {
-  const service = referenceTo(services, { metadata: { namespace, name: exporterService.name } });
+function report(
+  service: Service = { metadata: { name: exporterService.name } },
+  problem: AppError | undefined,
+  { namespace, events }: Parts,
+  { log }: Pass,
+): void {
+  const object = referenceTo(services, { metadata: { ...service.metadata, namespace } });
   const texts = problem === undefined ? [] : [eventText.exporterCertificateUnusable(problem)];
-  if (events.report(exporterService.name, [service], texts))
+  if (events.report(exporterService.name, [object], texts))
     log.warn('Certificate of the exporters is unusable', { error: problem });
 }
