@@ -122,6 +122,10 @@ export const errorCodes = {
   MIRROR_SET_INVALID: 'An entry of a mirror set cannot be used.',
   SECRET_KEY_MISSING: 'A Secret lacks a key that is needed.',
   KUBECONFIG_MALFORMED: 'A kubeconfig cannot be read.',
+  TLS_PAIR_INVALID: 'The certificate or key in a TLS Secret cannot be used, or the two do not belong together.',
+  TLS_PAIR_EXPIRED: 'The certificate in a TLS Secret has expired or is not valid yet.',
+  TLS_PAIR_NOT_ISSUED: 'The service CA of the cluster has not issued the certificate of the exporter.',
+  TLS_PAIR_NOT_STORED: 'The operator is not allowed to write the Secret with the certificate of the exporter.',
   CERTIFICATE_BUNDLE_MALFORMED: 'A CA bundle is not a complete list of PEM certificates.',
 
   // nodes, certificates, budget

@@ -68,17 +68,25 @@ export function checkCluster(
   objects: readonly KubeObject[],
   settings: OperatorSettings,
   serverVersion?: string,
+  kubeletVersion: string = payloadKubeletVersion,
 ): CheckResult[] {
   const cluster = new OpenshiftObjects(objects, settings);
   return checks.map(([check, run]) => {
-    const result = attempt(() => run(cluster, serverVersion));
+    const result = attempt(() => run(cluster, { server: serverVersion, kubelet: kubeletVersion }));
     if (result.ok) return { check, ok: true, detail: result.value };
     return { check, ok: false, detail: result.error.message, error: result.error };
   });
 }
 
 /** Returns what was found, or throws what is wrong with it. */
-type Check = (cluster: OpenshiftObjects, serverVersion: string | undefined) => string;
+type Check = (cluster: OpenshiftObjects, versions: Versions) => string;
+
+interface Versions {
+  /** Of the API server, if known. */
+  server: string | undefined;
+  /** Of the payload. */
+  kubelet: string;
+}
 
 const checks: readonly (readonly [string, Check])[] = [
   ['network type', cluster => readNetworkType(cluster.network())],
@@ -116,10 +124,10 @@ function checkVxlanPort(cluster: OpenshiftObjects): string {
   });
 }
 
-function checkVersion(cluster: OpenshiftObjects, serverVersion: string | undefined): string {
-  const version = serverVersion ?? cluster.newestKubeletVersion();
-  checkServerVersion(version, payloadKubeletVersion);
-  return serverVersion === undefined ? `${version} (from the newest kubelet)` : version;
+function checkVersion(cluster: OpenshiftObjects, { server, kubelet }: Versions): string {
+  const version = server ?? cluster.newestKubeletVersion();
+  checkServerVersion(version, kubelet);
+  return server === undefined ? `${version} (from the newest kubelet)` : version;
 }
 
 function checkPlatform(cluster: OpenshiftObjects): string {

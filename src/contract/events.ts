@@ -6,6 +6,8 @@ export interface EventText {
   message: string;
 }
 
+type EventProblem = Record<'code' | 'message' | 'remedy', string>;
+
 const normal = (reason: string, message: string): EventText => ({ type: 'Normal', reason, message });
 const warning = (reason: string, message: string): EventText => ({ type: 'Warning', reason, message });
 
@@ -65,5 +67,11 @@ export const eventText = {
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
   privateKeyUnusable: (message: string) => warning('PrivateKeyUnusable', message),
   mirrorIgnored: (message: string) => warning('MirrorIgnored', message),
+  /** New: the Go operator leaves these to the logs. */
+  exporterCertificateUnusable: ({ code, message, remedy }: EventProblem) =>
+    warning('ExporterCertificateUnusable', `${code}: ${message}. ${remedy}`),
+  clusterUnsuitable: ({ code, message, remedy }: EventProblem) =>
+    warning('ClusterUnsuitable', `${code}: ${message}. ${remedy}`),
+  clusterSuitable: () => normal('ClusterSuitable', 'The cluster supports Windows nodes: all checks pass'),
   certificateReadError: (message: string) => warning('CertificateReadError', message),
 } as const;

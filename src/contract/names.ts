@@ -77,6 +77,8 @@ export const namespaceName = {
   clusterApi: 'openshift-cluster-api',
   machineConfig: 'openshift-machine-config-operator',
   config: 'openshift-config',
+  /** Exists in clusters with a service CA. */
+  serviceCa: 'openshift-service-ca',
 } as const;
 
 export const configMapName = {
@@ -85,6 +87,20 @@ export const configMapName = {
   trustedCa: 'trusted-ca',
   hostKeys: 'windows-ssh-host-keys',
   leaderLock: 'windows-machine-config-operator-lock',
+  /** New: conditions of the operator itself. */
+  operatorStatus: 'windows-machine-config-operator-status',
+} as const;
+
+/** The Service for which a service CA issues the certificate of the exporters. It has no endpoints. */
+export const exporterService = {
+  name: 'windows-exporter',
+  /** Names the Secret in which the service CA stores the pair. */
+  secretAnnotation: 'service.alpha.openshift.io/serving-cert-secret-name',
+  /** Written by the service CA when it cannot issue the pair. */
+  errorAnnotations: [
+    'service.beta.openshift.io/serving-cert-generation-error',
+    'service.alpha.openshift.io/serving-cert-generation-error',
+  ],
 } as const;
 
 export const trustedCaKey = 'ca-bundle.crt';

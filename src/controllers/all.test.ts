@@ -21,6 +21,7 @@ function setUp(more: Partial<AllParts> = {}) {
     settings: benchSettings,
     kind: 'openshift',
     serverVersion: 'v1.33.0',
+    kubeletVersion: 'v1.33.0',
     serves: () => true,
     certificateLifetime: '24h',
     hosts: { joins: 2, uploads: 1 },
@@ -38,7 +39,17 @@ function setUp(more: Partial<AllParts> = {}) {
   return { ...bench, facts, controllers, names: controllers.map(({ name }) => name), asked: () => asked };
 }
 
-const always = ['services-config', 'agent-access', 'agent-reports', 'linux-nodes', 'instances', 'csr', 'lifecycle'];
+const always = [
+  'services-config',
+  'agent-access',
+  'agent-reports',
+  'cluster-checks',
+  'exporter',
+  'linux-nodes',
+  'instances',
+  'csr',
+  'lifecycle',
+];
 const proxied = { ...benchSettings, proxy: { NO_PROXY: '' } };
 const noMachines = { serves: ({ plural }: Resource) => plural !== 'machines' };
 
@@ -93,6 +104,17 @@ async function failing(facts: FixedFacts) {
 test('hosts are retried at once when the private key comes', async () => {
   const { api, tries } = await failing(fixedFacts());
   api.put(secrets, { metadata: { name: secretName.privateKey, namespace } });
+  await settle();
+  expect(tries()).toBe(2);
+});
+
+test('hosts are retried at once when the TLS pair comes, and not when it is renewed', async () => {
+  const { api, tries } = await failing(fixedFacts());
+  const metadata = { name: secretName.tls, namespace, uid: 'u' };
+  api.put(secrets, { metadata });
+  await settle();
+  expect(tries()).toBe(2);
+  api.put(secrets, { metadata, data: { 'tls.crt': 'eA==' } });
   await settle();
   expect(tries()).toBe(2);
 });

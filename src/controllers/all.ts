@@ -13,7 +13,9 @@ import { secrets } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
 import * as agentAccess from './agent-access/controller.ts';
 import * as agentReports from './agent-reports/controller.ts';
+import * as clusterChecks from './cluster-checks/controller.ts';
 import * as csr from './csr/controller.ts';
+import * as exporter from './exporter/controller.ts';
 import * as instances from './instances/controller.ts';
 import * as lifecycle from './lifecycle/controller.ts';
 import * as linuxNodes from './linux-nodes/controller.ts';
@@ -40,6 +42,8 @@ export interface AllParts
   kind: 'openshift' | 'kubernetes';
   /** gitVersion of the API server. */
   serverVersion: string;
+  /** Of the payload. */
+  kubeletVersion: string;
   serves: (resource: Resource) => boolean;
   /** Called only in clusters with Machines. */
   machineSettings: () => Pick<MachinesParts, 'settings' | 'onSettingsChange'>;
@@ -60,6 +64,8 @@ export function createControllers(given: AllParts): Controller[] {
     servicesConfig.servicesConfigController(parts),
     agentAccess.agentAccessController(parts),
     ...(hasProxy && parts.kind === 'openshift' ? [trustedCa.trustedCaController(parts)] : []),
+    clusterChecks.clusterChecksController(parts),
+    exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),
     instances.instancesController(parts),
     ...(hasMachines ? machineControllers(parts) : []),
@@ -89,6 +95,8 @@ export const permissions: readonly Permission[] = [
   servicesConfig,
   agentAccess,
   trustedCa,
+  clusterChecks,
+  exporter,
   userData,
   linuxNodes,
   instances,
@@ -98,12 +106,19 @@ export const permissions: readonly Permission[] = [
   lifecycle,
 ].flatMap(controller => controller.permissions);
 
-/** Retries hosts at once when what they failed for appears: the private key, or complete facts of the cluster. */
+/** Retries hosts at once when what they failed for appears: the private key, the TLS pair, or complete facts of the cluster. */
 function retryTriggers({ informers, namespace, facts }: AllParts): Watch[] {
   const all = () => informers.get(windowsInstances, { namespace }).store.list().map(keyOf);
-  const key = informers.get(secrets, { namespace, fieldSelector: `metadata.name=${secretName.privateKey}` });
-  return [watching({ source: key, keys: all }), watchingSignal(listener => onFactsComplete(facts, listener), all)];
+  const secret = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
+  return [
+    watching({ source: secret(secretName.privateKey), keys: all }),
+    // A renewed pair is no reason to reconcile all hosts.
+    watching({ source: secret(secretName.tls), predicate: onlyAdded, keys: all }),
+    watchingSignal(listener => onFactsComplete(facts, listener), all),
+  ];
 }
+
+const onlyAdded = { updated: () => false, deleted: () => false };
 
 function onFactsComplete(facts: FactsSource, listener: () => void): () => void {
   let wasComplete = facts.read().facts !== undefined;

@@ -85,6 +85,17 @@ export interface Namespace extends KubeResource {
   status?: { phase?: string };
 }
 
+export interface ServicePort {
+  name?: string;
+  port: number;
+  protocol?: string;
+  targetPort?: number | string;
+}
+
+export interface Service extends KubeResource {
+  spec?: { ports?: ServicePort[]; selector?: Record<string, string> | null; clusterIP?: string; type?: string };
+}
+
 export interface ServiceAccount extends KubeResource {
   secrets?: ObjectReference[];
   automountServiceAccountToken?: boolean;
@@ -192,6 +203,7 @@ export const namespaces = ofCluster<Namespace>('v1', 'Namespace', 'namespaces');
 export const pods = ofNamespace<Pod>('v1', 'Pod', 'pods');
 export const configMaps = ofNamespace<ConfigMap>('v1', 'ConfigMap', 'configmaps');
 export const secrets = ofNamespace<SecretObject>('v1', 'Secret', 'secrets');
+export const services = ofNamespace<Service>('v1', 'Service', 'services');
 export const events = ofNamespace<KubeEvent>('v1', 'Event', 'events');
 export const serviceAccounts = ofNamespace<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts');
 export const leases = ofNamespace<Lease>('coordination.k8s.io/v1', 'Lease', 'leases');

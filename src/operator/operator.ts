@@ -57,6 +57,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
     ...common,
     ...cluster,
     facts,
+    kubeletVersion: settings.kubeletVersion,
     certificateLifetime: settings.certificateLifetime,
     hosts: { joins: settings.maxParallelJoins, uploads: settings.maxParallelUploads },
     inputs: hostInputSource({ ...common, ...cluster, settings, facts }),
@@ -67,7 +68,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
     {
       servers: serversOf(parts, { informers, facts, readiness }),
       caches: [informers],
-      others: [recorder, suitability(cluster.kind, facts, settings, log), readyWhenReached('caches', readiness)],
+      others: [recorder, suitability({ ...parts, kind: cluster.kind, facts }), readyWhenReached('caches', readiness)],
       leaderOnly: controllers,
       leadership: await leadershipOf({ client, namespace, podName, clock, log, random, lease: settings.lease }, signal),
       clock,

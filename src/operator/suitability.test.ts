@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { readConditions } from '#contract/operator-status.ts';
 import type { Resource } from '#kube/resource.ts';
+import { configMaps } from '#kube/resources.ts';
 import { fixedFacts } from '../../test/kit/fixed-facts.ts';
 import {
   apiServer,
@@ -12,7 +14,9 @@ import {
   readObjects,
 } from '../../test/kit/openshift-objects.ts';
 import { errorOf } from '../../test/kit/outcome.ts';
+import { manualClock } from '../../test/kit/manual-clock.ts';
 import { recordedLog } from '../../test/kit/recorded-log.ts';
+import { WatchedApi } from '../../test/kit/watched-api.ts';
 import { defaultSettings } from './settings.ts';
 import { checkServer, suitability } from './suitability.ts';
 
@@ -50,12 +54,14 @@ test('reports a missing CRD and names its manifest', () => {
 });
 
 /** Runs the checks on a cluster; gives the failure, and what was logged. */
-async function check(parts: Partial<ClusterParts> = {}, kind: 'openshift' | 'kubernetes' = 'openshift') {
+async function check(objects: Partial<ClusterParts> = {}, kind: 'openshift' | 'kubernetes' = 'openshift') {
   const recorded = recordedLog();
-  const facts = fixedFacts({}, readObjects(openshiftCluster(parts)));
+  const facts = fixedFacts({}, readObjects(openshiftCluster(objects)));
   const stop = new AbortController();
   let isReady = false;
-  const run = suitability(kind, facts, settings, recorded.log).run(stop.signal, () => {
+  const api = new WatchedApi(manualClock());
+  const parts = { kind, facts, settings, client: api.client, clock: manualClock(), log: recorded.log };
+  const run = suitability(parts).run(stop.signal, () => {
     isReady = true;
     stop.abort();
   });
@@ -63,7 +69,8 @@ async function check(parts: Partial<ClusterParts> = {}, kind: 'openshift' | 'kub
     () => undefined,
     (error: unknown) => error as { code: string },
   );
-  return { failure, isReady, log: recorded };
+  const { data } = api.peek(configMaps, 'windows-machine-config-operator-status', 'wmco') ?? {};
+  return { failure, isReady, log: recorded, conditions: readConditions(data) };
 }
 
 test('a healthy cluster is fine, and its platform is reported', async () => {
@@ -91,8 +98,9 @@ const unsuitable: [name: string, parts: Partial<ClusterParts>, code: string][] =
 ];
 for (const [name, parts, code] of unsuitable) {
   test(`a cluster with ${name} ends the operator`, async () => {
-    const { failure, isReady, log } = await check(parts);
+    const { failure, isReady, log, conditions } = await check(parts);
     expect(failure?.code).toBe(code);
+    expect(conditions).toMatchObject([{ type: 'ClusterSuitable', status: 'False', reason: code }]);
     expect(isReady).toBe(false);
     expect(log.messages('error')).toContain('failed to validate required cluster configuration');
   });

@@ -10,7 +10,6 @@ import type { Connect } from '#host/host.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { connect } from '#host/ssh/connect.ts';
-import { createAuthority, issueServerPair } from './apiserver/auth/ca.ts';
 import type { Controller } from './apiserver/ports.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.ts';
 import { clusterControllers } from './machines/cluster/all.ts';
@@ -23,7 +22,7 @@ import { publishNetwork } from './machines/published-network.ts';
 import { routedConnect } from './machines/routes.ts';
 import { type Times, defaultTimes } from './machines/times.ts';
 import { createInitialObjects } from './machines/initial-objects/install.ts';
-import { type InitialFacts, machineSetName } from './machines/initial-objects/objects.ts';
+import { type ClusterKind, type InitialFacts, machineSetName } from './machines/initial-objects/objects.ts';
 
 export interface SandboxOptions {
   /** Number of hosts: `win-1`, `win-2` and so on. */
@@ -36,6 +35,8 @@ export interface SandboxOptions {
   speed?: number;
   times?: Partial<Times>;
   platform?: (typeof sandboxPlatforms)[number];
+  /** OpenShift by default; a Kubernetes cluster has no Machines and no service CA. */
+  kind?: ClusterKind;
   /** Namespace of the operator. */
   namespace?: string;
   /** Version of agents whose file has no stamp. */
@@ -128,7 +129,8 @@ async function openParts(
   const store = await ContentStore.open(options.folder);
   const onChange = coalesce(() => publishNetwork(cluster.api, fleet));
   const fleet = new Fleet({ store, clock, delays, agentVersion: options.agentVersion ?? 'sandbox', onChange }, times);
-  const controllers = clusterControllers({ fleet, platform, machineFaults, times, clock, speed, log });
+  const { kind = 'openshift' } = options;
+  const controllers = clusterControllers({ kind, fleet, platform, machineFaults, times, clock, speed, log });
   const { namespace = defaultNamespace } = options;
   return { cluster, store, fleet, controllers, clock, namespace, privateKey: newPrivateKey() };
 }
@@ -143,17 +145,16 @@ function hostAdder({ fleet, privateKey }: Parts): Sandbox['addHost'] {
 }
 
 function initialFacts({ cluster, fleet, clock, namespace, privateKey }: Parts, options: SandboxOptions): InitialFacts {
-  const { platform = 'None', machines = 0, listsHosts = true, listsNames = false } = options;
+  const { kind = 'openshift', platform = 'None', machines = 0, listsHosts = true, listsNames = false } = options;
   const keyOf = (host: SimulatedHost) => (listsNames ? host.spec.name : (dnsNameOf(host) ?? host.spec.address));
   const listed = fleet.hosts.map(host => [keyOf(host), `username=${host.spec.user}`]);
-  const service = `windows-exporter.${namespace}.svc`;
   return {
+    kind,
     namespace,
     platform,
     apiServerUrl: cluster.url,
     ca: cluster.ca,
     privateKey: privateKey.reveal(),
-    tls: issueServerPair(createAuthority('service-ca', clock), [service], clock),
     instances: listsHosts ? (Object.fromEntries(listed) as Record<string, string>) : undefined,
     machines,
     nowMs: clock.now(),

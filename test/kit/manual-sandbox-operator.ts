@@ -1,4 +1,5 @@
-import { agentName, namespaceName, secretKey, secretName } from '../../src/contract/names.ts';
+import { vi } from 'vitest';
+import { agentName, exporterService, namespaceName, ports, secretKey, secretName } from '../../src/contract/names.ts';
 import { type Inventory, parseInventory } from '../../src/contract/inventory.ts';
 import { file } from '../../src/contract/paths.ts';
 import { printManifest } from '../../src/contract/services/print.ts';
@@ -8,7 +9,8 @@ import type { HostConnection } from '../../src/host/host.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { type CertificateSigningRequest, secrets } from '../../src/kube/resources.ts';
+import { isAlreadyExists, unless } from '../../src/kube/api-error.ts';
+import { type CertificateSigningRequest, secrets, services } from '../../src/kube/resources.ts';
 import { type BundleFile } from '../../src/node/bundle.ts';
 import { payloadFor } from '../../src/node/payload.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
@@ -138,7 +140,7 @@ export class ManualSandboxOperator extends ManualOperator implements AsyncDispos
   }
 
   async texts(node: string): Promise<BundleFile[]> {
-    const text = await this.#secretTexts(secretName.tls, this.namespace);
+    const text = await this.#pairTexts();
     return this.textFiles({
       bootstrapToken: await this.bootstrapToken(),
       agentToken: await this.agentToken(node),
@@ -150,6 +152,19 @@ export class ManualSandboxOperator extends ManualOperator implements AsyncDispos
   async bootstrapToken(): Promise<ServiceAccountToken> {
     const text = await this.#secretTexts(secretName.bootstrapToken, namespaceName.machineConfig);
     return { ca: text(secretKey.ca), token: new Secret(text(secretKey.token)) };
+  }
+
+  /** From the service CA, which issues the pair for the Service. */
+  async #pairTexts(): Promise<(key: string) => string> {
+    const { namespace } = this;
+    const { name, secretAnnotation } = exporterService;
+    const service = {
+      metadata: { name, namespace, annotations: { [secretAnnotation]: secretName.tls } },
+      spec: { ports: [{ port: ports.exporter }] },
+    };
+    await this.client.create(services, service).catch(unless(isAlreadyExists));
+    // Also called outside of tests, where expect.poll fails.
+    return vi.waitFor(() => this.#secretTexts(secretName.tls, namespace), { timeout: 60_000 });
   }
 
   async #secretTexts(name: string, namespace: string): Promise<(key: string) => string> {

@@ -82,6 +82,7 @@ export const viewOf = (over: Partial<ClusterView> = {}): ClusterView => ({
   entries: {},
   machines: [],
   hostKeys: {},
+  clusterProblems: [],
   notes: [],
   ...over,
 });

@@ -9,10 +9,11 @@ import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import type { KubeResource, Resource } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
+import { pairPermissions } from '../../src/controllers/exporter/pair.ts';
 import { payloadFor } from '../../src/node/payload.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { operatorPermissions } from '../../src/operator/permissions.ts';
-import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
+import { rbacManifests, roleManifests } from '../../src/operator/rbac-manifests.ts';
 import { defaultSettings } from '../../src/operator/settings.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -27,11 +28,21 @@ const byKind = new Map(
     .map(resource => [resource.kind, resource]),
 );
 
-test('hosts and a Machine become nodes with only the permissions of the manifests', async () => {
-  await using sandbox = await startSandbox({ hosts: 2, machines: 1, speed: 10 });
+/** Hosts, Machines and the manifests beside those of every cluster. */
+const clusters = [
+  ['openshift', { hosts: 2, machines: 1 }, []],
+  ['kubernetes', { hosts: 3 }, pairPermissions],
+] as const;
+
+test.each(clusters)('on %s hosts become nodes with only the permissions of the manifests', async (kind, size, more) => {
+  await using sandbox = await startSandbox({ kind, ...size, speed: 10 });
   const { namespace } = sandbox;
   const admin = createClient(loadKubeconfig(sandbox.kubeconfig));
-  for (const manifest of rbacManifests(operatorPermissions, namespace)) {
+  const manifests = [
+    ...rbacManifests(operatorPermissions, namespace),
+    ...roleManifests(more, `${operatorName}-exporter`, namespace),
+  ];
+  for (const manifest of manifests) {
     const resource = byKind.get(manifest.kind);
     if (resource === undefined) throw new Error(`unknown kind ${manifest.kind}`);
     await admin.create(resource, manifest as KubeResource).catch((error: unknown) => {

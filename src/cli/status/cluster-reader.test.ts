@@ -3,6 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import { isAppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
+import { printConditions, suitabilityCondition } from '#contract/operator-status.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
@@ -70,6 +71,14 @@ test('notes that the operator has not renewed its lease', async () => {
   expect((await readCluster(parts(), never)).notes).toEqual([
     `Operator operator-1 does not run: it has not renewed its lease for 10 min; run \`kubectl get pods -n ${cluster.namespace}\`.`,
   ]);
+});
+
+test('reads why the cluster does not support Windows nodes', async () => {
+  const problem = { code: 'NETWORK_CLASS_E', message: 'class E', remedy: 'Choose another.' };
+  const metadata = { name: configMapName.operatorStatus, namespace: cluster.namespace };
+  const conditions = [suitabilityCondition([problem]), { type: 'Other', status: 'False', message: 'not shown' }];
+  await cluster.put(configMaps, { metadata, data: printConditions(conditions) });
+  expect((await readCluster(parts(), never)).clusterProblems).toEqual([problem]);
 });
 
 test('follows changes', async () => {
@@ -164,6 +173,7 @@ test('notes objects that cannot be read and returns the others', async () => {
   expect(namesOf(view.instances)).toEqual(['10.0.0.1']);
   expect(view.notes).toEqual([
     'ConfigMap windows-instances cannot be read: permission denied',
+    'ConfigMap windows-machine-config-operator-status cannot be read: permission denied',
     'ConfigMap windows-ssh-host-keys cannot be read: permission denied',
     'Lease windows-machine-config-operator cannot be read: permission denied',
     'Machines cannot be read: permission denied',

@@ -5,6 +5,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName, nodeLabel, operatorName } from '#contract/names.ts';
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
+import { clusterSuitable, problemsIn, readConditions } from '#contract/operator-status.ts';
 import { ApiError, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { Informers } from '#kube/informer/informers.ts';
@@ -89,12 +90,13 @@ interface ListRequest {
 function listRequests({ namespace }: Pick<ClusterReaderDeps, 'namespace'>): ListRequest[] {
   const named = (name: string) => ({ namespace, fieldSelector: `metadata.name=${name}` });
   const ofMachines = { namespace: namespaceName.machineApi, labelSelector: `${machineLabel.osId}=Windows` };
-  const { instances, hostKeys } = configMapName;
+  const { instances, hostKeys, operatorStatus } = configMapName;
   return [
     { name: 'instances', what: 'WindowsInstances', resource: windowsInstances, scope: { namespace } },
     { name: 'nodes', what: 'Nodes', resource: nodes, scope: { labelSelector: `${nodeLabel.os}=windows` } },
     { name: 'entries', what: `ConfigMap ${instances}`, resource: configMaps, scope: named(instances) },
     { name: 'hostKeys', what: `ConfigMap ${hostKeys}`, resource: configMaps, scope: named(hostKeys) },
+    { name: 'operatorStatus', what: `ConfigMap ${operatorStatus}`, resource: configMaps, scope: named(operatorStatus) },
     { name: 'machines', what: 'Machines', resource: machines, scope: ofMachines },
     { name: 'machineSets', what: 'MachineSets', resource: machineSets, scope: { namespace: namespaceName.machineApi } },
     { name: 'lease', what: `Lease ${operatorName}`, resource: leases, scope: named(operatorName) },
@@ -151,7 +153,7 @@ function readError(error: unknown, { namespace }: ClusterReaderDeps): unknown {
 
 function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[]): ClusterView {
   const listOf = (name: ListName) => lists[name] ?? [];
-  const dataOf = (name: 'entries' | 'hostKeys') =>
+  const dataOf = (name: 'entries' | 'hostKeys' | 'operatorStatus') =>
     (listOf(name)[0] as { data?: Record<string, string> } | undefined)?.data ?? {};
   const [lease] = listOf('lease') as readonly Lease[];
   const unread = listRequests(deps).flatMap(({ name }) => (lists[name] === undefined ? [name] : []));
@@ -170,6 +172,9 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     unread,
     hasOperator: operatorIn(lists),
     isOperatorRunning: !unread.includes('lease') && operator.length === 0,
+    clusterProblems: readConditions(dataOf('operatorStatus'))
+      .filter(({ type }) => type === clusterSuitable)
+      .flatMap(problemsIn),
     notes: [...notes, ...operator],
   };
 }

@@ -21,6 +21,7 @@ const view: ClusterView = viewOf({
   entries: { '10.0.0.7': 'username=core', bad_name: 'username=a b=c' },
   machines: [{ metadata: { name: 'm1', labels: { [machineLabel.osId]: 'Windows' } } }],
   hostKeys: { ready: 'ssh-ed25519 AAAA' },
+  clusterProblems: [{ code: 'NETWORK_CLASS_E', message: 'class E', remedy: 'Choose another.' }],
   notes: ['Lease x cannot be read: no answer'],
 });
 

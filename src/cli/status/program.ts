@@ -10,7 +10,7 @@ import { type Display, displayOn, jsonDisplay, layoutFor, screenDisplay } from '
 import { follow } from './screen/follow.ts';
 import { hostPage } from './screen/host-page.ts';
 import { overview } from './screen/overview.ts';
-import type { ProblemLayout } from './screen/problems.ts';
+import { clusterProblemLines, type ProblemLayout } from './screen/problems.ts';
 import { selectHosts, selectKnownHosts } from './select-hosts.ts';
 import { hostViews } from './view/cluster-hosts.ts';
 import { hostData, objectName } from './view/host-data.ts';
@@ -52,7 +52,7 @@ type ShowOptions = Pick<StatusOptions, 'hosts' | 'form' | 'hasHeaders'>;
 
 export function showView(view: ClusterView, options: ShowOptions, terminal: LiveTerminal): ExitCode {
   const { hosts, unknown } = selectKnownHosts(hostViews(view), options.hosts, view);
-  const data = () => ({ hosts: hosts.map(hostData), notes: view.notes });
+  const data = () => ({ hosts: hosts.map(hostData), clusterProblems: view.clusterProblems, notes: view.notes });
   if (options.form === 'json') terminal.out(jsonText(data()), 'data');
   else if (options.form === 'yaml') terminal.out(yamlText(data()), 'data');
   else for (const line of textLines(hosts, view, options, terminal)) terminal.out(safe`${line}\n`);
@@ -72,7 +72,8 @@ function textLines(
   const lines = hasPages
     ? pages(hosts, terminal)
     : overview(hosts, { ...layoutFor(terminal), isWide: options.form === 'wide', hasHeaders: options.hasHeaders });
-  return options.hasHeaders ? [...lines, ...noteLines(view)] : lines;
+  if (!options.hasHeaders) return lines;
+  return [...clusterProblemLines(view.clusterProblems, layoutFor(terminal)), ...lines, ...noteLines(view)];
 }
 
 async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
@@ -86,7 +87,8 @@ async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: 
   const refresh = () => {
     view = cluster.view();
     hosts = selectHosts(hostViews(view), options.hosts);
-    display.show(hosts, form === 'json' ? view.notes.map(oneLine) : noteLines(view));
+    if (form === 'json') display.show(hosts, jsonNotes(view));
+    else display.show(hosts, noteLines(view), aboveHosts(view, options, terminal));
     return 'continue' as const;
   };
   try {
@@ -101,7 +103,7 @@ function displayFor({ form, hosts, hasHeaders }: StatusOptions, terminal: LiveTe
   if (form === 'json') return jsonDisplay(terminal);
   const hasPages = hosts.length > 0 && form === 'text' && terminal.size() !== undefined;
   return hasPages
-    ? screenDisplay(terminal, visible => pages(visible, terminal, { wrapsCommands: true }))
+    ? screenDisplay(terminal, (visible, _, above) => [...above, ...pages(visible, terminal, { wrapsCommands: true })])
     : displayOn(terminal, nowMs => new Date(nowMs).toISOString().slice(11, 19), {
         isWide: form === 'wide',
         hasHeaders,
@@ -111,6 +113,17 @@ function displayFor({ form, hosts, hasHeaders }: StatusOptions, terminal: LiveTe
 function pages(hosts: readonly HostView[], terminal: LiveTerminal, how: ProblemLayout = {}): SafeText[] {
   const layout = { ...layoutFor(terminal), ...how };
   return hosts.flatMap((host, index) => [...(index > 0 ? [empty] : []), ...hostPage(host, layout)]);
+}
+
+function aboveHosts({ clusterProblems }: ClusterView, { hasHeaders }: ShowOptions, terminal: LiveTerminal): SafeText[] {
+  const layout = { ...layoutFor(terminal), wrapsCommands: true };
+  return hasHeaders ? clusterProblemLines(clusterProblems, layout) : [];
+}
+
+/** Problems of the cluster first. */
+function jsonNotes({ clusterProblems, notes }: ClusterView): SafeText[] {
+  const problems = clusterProblems.map(({ code, message, remedy }) => `cluster: ${code}: ${message} -> ${remedy}`);
+  return [...problems, ...notes].map(oneLine);
 }
 
 function noteLines({ notes }: ClusterView): SafeText[] {

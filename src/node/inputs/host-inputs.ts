@@ -153,7 +153,8 @@ function checkServices({ configMaps: { store } }: Sources, { namespace, version 
 function tlsPair({ tls }: Sources, namespace: string): NodeFilesInput['tls'] {
   const [secret] = tls.store.list();
   const label = objectLabel('Secret', { namespace, name: secretName.tls });
-  if (secret === undefined) throw missingInput(label);
+  // The operator or the service CA creates it soon.
+  if (secret === undefined) throw new PendingInputError(label);
   const data = secretData(readObject(secret));
   const member = (name: string) => secretMember(data, name, label);
   return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };

@@ -9,7 +9,8 @@ import { paintFor } from './paint.ts';
 import { Screen } from './screen.ts';
 
 export interface Display {
-  show(hosts: readonly HostView[], more?: readonly SafeText[]): void;
+  /** `more` is shown below the hosts, `above` before them. */
+  show(hosts: readonly HostView[], more?: readonly SafeText[], above?: readonly SafeText[]): void;
   /** Ends the display with these lines, which stay. */
   close(last: readonly SafeText[]): void;
 }
@@ -23,7 +24,7 @@ export function displayOn(
   const layout = () => ({ ...layoutFor(terminal), ...table, rows: rowsOf(terminal), command: terminal.command() });
   return terminal.size() === undefined
     ? lineDisplay(terminal, stamp)
-    : screenDisplay(terminal, (hosts, more) => frame(hosts, more, layout()));
+    : screenDisplay(terminal, (hosts, more, above) => frame(hosts, more, { ...layout(), above }));
 }
 
 function lineDisplay(terminal: LiveTerminal, stamp: (nowMs: number) => string): Display {
@@ -31,9 +32,9 @@ function lineDisplay(terminal: LiveTerminal, stamp: (nowMs: number) => string): 
   const changes = new ChangeLines(stamp);
   let printed: SafeText = safe``;
   return {
-    show(hosts, more = []) {
+    show(hosts, more = [], above = []) {
       for (const line of changes.next(hosts, clock.now())) out(safe`${line}\n`);
-      const added = joinText(more, '\n');
+      const added = joinText([...above, ...more], '\n');
       if (added !== printed && added !== '') out(safe`${added}\n`);
       printed = added;
     },
@@ -59,11 +60,11 @@ export function jsonDisplay({ out, clock }: LiveTerminal): Display {
 
 export function screenDisplay(
   terminal: LiveTerminal,
-  render: (hosts: readonly HostView[], more: readonly SafeText[]) => SafeText[],
+  render: (hosts: readonly HostView[], more: readonly SafeText[], above: readonly SafeText[]) => SafeText[],
 ): Display {
   const screen = new Screen(terminal);
   return {
-    show: (hosts, more = []) => screen.draw(render(hosts, more)),
+    show: (hosts, more = [], above = []) => screen.draw(render(hosts, more, above)),
     close: last => screen.close(last),
   };
 }

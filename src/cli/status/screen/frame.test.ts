@@ -20,6 +20,13 @@ test('a frame has the table, the counts, the problems and further lines', () => 
   ]);
 });
 
+test('lines above the table come first and leave room for it', () => {
+  const above = safeLines(...Array.from({ length: 40 }, (_, index) => `line ${index}`));
+  const lines = frame(many(2), [], { ...size(80, 24), above });
+  expect([lines[0], lines[7], lines[8]?.slice(0, 4)]).toEqual(['line 0', 'line 7', 'HOST']);
+  expect(lines.at(-1)).toBe('2 hosts: 2 Ready');
+});
+
 test('13 hosts on 80 x 24 show the remedy of the one that fails', () => {
   const problem = { code: 'HOST_REFUSED_KEY', message: 'word '.repeat(40), remedy: 'long '.repeat(60) };
   const hosts = [...many(12), hostIn('failed', 'x-13', { problem })];
@@ -46,7 +53,8 @@ test('a frame is never higher than the terminal', () => {
   for (let rows = 9; rows <= 80; rows += 1) {
     for (const columns of [30, 80, 200]) {
       for (const shown of [hosts, hosts.slice(0, 3), many(1, 'failed'), []])
-        expect(frame(shown, more, size(columns, rows)).length, `${columns}x${rows}`).toBeLessThan(rows);
+        for (const above of [[], safeLines(...Array.from({ length: 40 }, () => 'z'))])
+          expect(frame(shown, more, { ...size(columns, rows), above }).length, `${columns}x${rows}`).toBeLessThan(rows);
     }
   }
 });

@@ -8,29 +8,34 @@ interface FrameLayout extends Layout {
   rows: number;
   /** Runs this program when pasted into a shell. */
   command: string;
+  /** Lines above the table; they take at most a third of the terminal. */
+  above?: readonly SafeText[];
 }
 
 /** Hosts that are shown however small the terminal is. */
 const minHosts = 3;
 
 /**
- * Table, counts, problems and further lines, never higher than the terminal. The first problem is shown in full before
+ * Lines above, table, counts, problems and further lines, never higher than the terminal. The first problem is shown in full before
  * further hosts: its remedy is what the user needs.
  */
 export function frame(hosts: readonly HostView[], more: readonly SafeText[], layout: FrameLayout): SafeText[] {
   const blocks = problemBlocks(mostUrgent(hosts, hosts.length), { ...layout, wrapsCommands: true });
   const below = more.length === 0 ? [] : [empty, ...more];
   // One line for the cursor, the heading and the counts each.
-  const room = Math.max(minHosts, layout.rows - 3 - below.length);
+  const left = Math.max(0, layout.rows - 3 - below.length - minHosts);
+  const above = (layout.above ?? []).slice(0, Math.min(left, Math.floor(layout.rows / 3)));
+  const room = Math.max(minHosts, layout.rows - 3 - below.length - above.length);
   const [first = []] = blocks;
   const needed = blocks.length === 0 ? 0 : first.length + (blocks.length > 1 ? 2 : 1);
   const forHosts = Math.max(minHosts, room - needed);
   const isCut = hosts.length > forHosts;
   const visible = isCut ? inOrder(hosts, mostUrgent(hosts, forHosts - 1)) : hosts;
-  const left = hosts.length - visible.length;
-  const table = [...hostTable(visible, layout), ...(left > 0 ? [safe`… and ${left} more`] : [])];
-  const used = visible.length + (left > 0 ? 1 : 0);
-  return [...table, countsLine(hosts, layout.paint), ...problemsIn(room - used, blocks, layout.command), ...below];
+  const hidden = hosts.length - visible.length;
+  const table = [...hostTable(visible, layout), ...(hidden > 0 ? [safe`… and ${hidden} more`] : [])];
+  const used = visible.length + (hidden > 0 ? 1 : 0);
+  const problems = problemsIn(room - used, blocks, layout.command);
+  return [...above, ...table, countsLine(hosts, layout.paint), ...problems, ...below];
 }
 
 const empty = safe``;

@@ -19,6 +19,12 @@ export function problemBlocks(hosts: readonly HostView[], layout: ProblemLayout)
   );
 }
 
+/** The problems of the cluster, which concern all hosts, with an empty line below. */
+export function clusterProblemLines(problems: readonly HostProblem[], layout: ProblemLayout): SafeText[] {
+  if (problems.length === 0) return [];
+  return [...problems.flatMap(problem => problemText('cluster', problem, layout)), safe``];
+}
+
 export function problemText(name: string, problem: HostProblem, layout: ProblemLayout): SafeText[] {
   const { columns = 120, paint = plain, wrapsCommands = false } = layout;
   const { code, message, remedy } = problem;

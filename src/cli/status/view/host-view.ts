@@ -14,7 +14,15 @@ import type { PinnedKey } from './pinned-key.ts';
 export type Tone = 'good' | 'busy' | 'slow' | 'bad' | 'idle';
 
 /** Lists of the cluster. */
-export type ListName = 'instances' | 'nodes' | 'entries' | 'hostKeys' | 'machines' | 'machineSets' | 'lease';
+export type ListName =
+  | 'instances'
+  | 'nodes'
+  | 'entries'
+  | 'hostKeys'
+  | 'machines'
+  | 'machineSets'
+  | 'lease'
+  | 'operatorStatus';
 
 /** Objects of the cluster that describe Windows hosts. */
 export interface ClusterView {
@@ -36,6 +44,8 @@ export interface ClusterView {
   hasOperator: 'yes' | 'no' | 'unknown';
   /** Whether an operator holds the Lease. */
   isOperatorRunning: boolean;
+  /** Why the cluster does not support Windows nodes, as the operator reports it. */
+  clusterProblems: readonly HostProblem[];
   /** For the user, such as which objects cannot be read. */
   notes: readonly string[];
 }

@@ -11,9 +11,12 @@ import { createMachineSets } from './machine-sets.ts';
 import { createMachines } from './machines.ts';
 import { createNodeMonitor } from './node-monitor.ts';
 import { createOverlaySubnets } from './overlay-subnets.ts';
+import { createServiceCa } from './service-ca.ts';
 import { Waits } from './waits.ts';
 
 export interface ClusterOptions {
+  /** Defaults to OpenShift. */
+  kind?: 'openshift' | 'kubernetes';
   fleet: Fleet;
   platform: string;
   /** By name. */
@@ -24,26 +27,33 @@ export interface ClusterOptions {
   log: Log;
 }
 
-/** Simulated OpenShift controllers that Windows nodes depend on. */
+/** Simulated controllers that Windows nodes depend on. */
 export function clusterControllers(options: ClusterOptions): Controller[] {
-  const { fleet, platform, machineFaults: faults, times, clock, speed, log } = options;
-  const waits = () => new Waits(clock, speed);
+  const { kind = 'openshift', fleet, times, clock, speed, log } = options;
   return [
-    createMachineSets(log),
-    createMachines({
-      cloud: createCloud({ fleet, platform, faults }),
-      waits: waits(),
-      provisionMs: times.provisionMs,
-      log,
-    }),
-    createMachineApprover(log),
+    ...(kind === 'openshift' ? openshiftControllers(options) : []),
     createOverlaySubnets({
-      waits: waits(),
+      waits: new Waits(clock, speed),
       subnetMs: times.subnetMs,
       isServed: address => fleet.at(address)?.spec.traits.getsSubnet ?? true,
       log,
     }),
     createNodeMonitor(clock, log),
     createEndFaults(fleet, log),
+  ];
+}
+
+function openshiftControllers(options: ClusterOptions): Controller[] {
+  const { fleet, platform, machineFaults: faults, times, clock, speed, log } = options;
+  return [
+    createMachineSets(log),
+    createMachines({
+      cloud: createCloud({ fleet, platform, faults }),
+      waits: new Waits(clock, speed),
+      provisionMs: times.provisionMs,
+      log,
+    }),
+    createMachineApprover(log),
+    createServiceCa(clock, log),
   ];
 }

@@ -56,8 +56,9 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-export function definitions(): CustomResourceDefinition[] {
-  return [...openshiftKinds.map(definitionOf), windowsInstanceCrd() as CustomResourceDefinition];
+export function definitions(cluster: 'openshift' | 'kubernetes' = 'openshift'): CustomResourceDefinition[] {
+  const others = cluster === 'openshift' ? openshiftKinds.map(definitionOf) : [];
+  return [...others, windowsInstanceCrd() as CustomResourceDefinition];
 }
 
 const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };

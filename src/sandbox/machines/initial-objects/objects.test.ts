@@ -24,12 +24,12 @@ import { createInitialObjects } from './install.ts';
 import { type InitialFacts, initialObjects } from './objects.ts';
 
 const facts: InitialFacts = {
+  kind: 'openshift',
   namespace: defaultNamespace,
   platform: 'None',
   apiServerUrl: 'https://127.0.0.1:6443',
   ca: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n',
   privateKey: 'the private key',
-  tls: { certificate: 'the certificate', key: 'the key' },
   instances: { '10.0.1.12': 'username=Administrator' },
   machines: 2,
   nowMs: Date.UTC(2026, 2, 1),
@@ -100,15 +100,10 @@ test('namespaces of OpenShift and of the operator are there, that one watched by
   });
 });
 
-test('the keys and certificates are those given', () => {
+test('the private key is the one given, and the TLS pair is left to the service CA', () => {
   const key = find(secrets, secretName.privateKey, defaultNamespace);
-  const tls = find(secrets, secretName.tls, defaultNamespace);
   expect(dataOf(key, 'private-key.pem')).toBe('the private key');
-  expect([dataOf(tls, 'tls.crt'), dataOf(tls, 'tls.key'), tls?.['type']]).toEqual([
-    'the certificate',
-    'the key',
-    'kubernetes.io/tls',
-  ]);
+  expect(find(secrets, secretName.tls, defaultNamespace)).toBeUndefined();
   expect(dataOf(find(secrets, secretName.pullSecret, 'openshift-config'), '.dockerconfigjson')).toBe('{"auths":{}}');
 });
 
@@ -207,4 +202,18 @@ test('kubectl shows what matters of Machines', () => {
 
 test('the initial objects can be created only once', async () => {
   await expect(createInitialObjects(cluster.api, facts, systemClock)).rejects.toThrow(/already exists/);
+});
+
+test('a plain cluster has only what an administrator creates', () => {
+  const objects = initialObjects({ ...facts, kind: 'kubernetes' });
+  expect(objects.map(({ resource, object }) => `${resource.kind}/${object.metadata.name}`)).toEqual([
+    `Namespace/${defaultNamespace}`,
+    'ConfigMap/windows-cluster',
+    'Node/linux-control-plane-0',
+    'Node/linux-worker-0',
+    'ServiceAccount/windows-machine-config-operator',
+    'ServiceAccount/windows-instance-config-daemon',
+    'Secret/cloud-private-key',
+    'ConfigMap/windows-instances',
+  ]);
 });

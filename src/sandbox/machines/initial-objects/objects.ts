@@ -28,7 +28,10 @@ import { clusterVersions } from './definitions.ts';
 
 export const machineSetName = 'winworker';
 
+export type ClusterKind = 'openshift' | 'kubernetes';
+
 export interface InitialFacts {
+  kind: ClusterKind;
   /** Of the operator. */
   namespace: string;
   platform: string;
@@ -37,7 +40,6 @@ export interface InitialFacts {
   ca: string;
   /** SSH key for hosts (PEM); undefined to omit the Secret. */
   privateKey: string | undefined;
-  tls: { certificate: string; key: string };
   /** Data of windows-instances; undefined to omit the ConfigMap. */
   instances: Readonly<Record<string, string>> | undefined;
   /** Replicas of the MachineSet. */
@@ -50,15 +52,25 @@ export interface InitialObject {
   object: KubeResource;
 }
 
-/** Objects of an OpenShift cluster, in the order of creation. */
+/** Objects of a cluster, in the order of creation. */
 export function initialObjects(facts: InitialFacts): InitialObject[] {
-  return [
-    ...namespaceObjects(facts),
-    ...clusterObjects(facts),
-    ...accountObjects(),
-    ...secretObjects(facts),
-    ...hostObjects(facts),
-  ];
+  return facts.kind === 'openshift'
+    ? [
+        ...namespaceObjects(facts),
+        ...clusterObjects(facts),
+        ...nodeObjects(facts),
+        ...accountObjects(),
+        pullSecret,
+        ...installedObjects(facts),
+        ...hostObjects(facts),
+      ]
+    : [
+        object(namespaces, facts.namespace),
+        description(facts),
+        ...nodeObjects(facts),
+        ...installedObjects(facts),
+        ...hostObjects({ ...facts, machines: 0 }),
+      ];
 }
 
 const object = (resource: Resource, name: string, members: object = {}): InitialObject => ({
@@ -77,7 +89,20 @@ function namespaceObjects({ namespace }: InitialFacts): InitialObject[] {
   return [...others, { resource: namespaces, object: { metadata: { name: namespace, labels } } }];
 }
 
-function clusterObjects({ platform, apiServerUrl, ca, nowMs }: InitialFacts): InitialObject[] {
+/** With it an administrator describes a cluster that is not OpenShift. */
+function description({ namespace, platform, apiServerUrl }: InitialFacts): InitialObject {
+  const data = { apiServerURL: apiServerUrl, serviceCIDR: '172.30.0.0/16', platform };
+  return inNamespace(configMaps, namespace, 'windows-cluster', { data });
+}
+
+function nodeObjects({ nowMs }: InitialFacts): InitialObject[] {
+  return [
+    linuxNode('linux-control-plane-0', '10.0.0.2', 'node-role.kubernetes.io/control-plane', nowMs),
+    linuxNode('linux-worker-0', '10.0.0.3', nodeLabel.worker, nowMs),
+  ];
+}
+
+function clusterObjects({ platform, apiServerUrl, ca }: InitialFacts): InitialObject[] {
   return [
     object(infrastructures, 'cluster', {
       spec: { platformSpec: { type: platform } },
@@ -107,8 +132,6 @@ function clusterObjects({ platform, apiServerUrl, ca, nowMs }: InitialFacts): In
     object(controllerConfigs, 'machine-config-controller', {
       spec: { clusterDNSIP: '172.30.0.10', kubeAPIServerServingCAData: toBase64(ca) },
     }),
-    linuxNode('linux-control-plane-0', '10.0.0.2', 'node-role.kubernetes.io/control-plane', nowMs),
-    linuxNode('linux-worker-0', '10.0.0.3', nodeLabel.worker, nowMs),
   ];
 }
 
@@ -178,18 +201,23 @@ function accountObjects(): InitialObject[] {
   ];
 }
 
-function secretObjects({ namespace, privateKey, tls }: InitialFacts): InitialObject[] {
-  const secret = (where: string, name: string, data: Record<string, string>, type = 'Opaque') =>
-    inNamespace(secrets, where, name, {
-      type,
-      data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, toBase64(text)])),
-    });
-  const tlsData = { [secretKey.tlsCertificate]: tls.certificate, [secretKey.tlsKey]: tls.key };
-  const docker = { [secretKey.dockerConfig]: '{"auths":{}}' };
+const secret = (where: string, name: string, data: Record<string, string>, type = 'Opaque') =>
+  inNamespace(secrets, where, name, {
+    type,
+    data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, toBase64(text)])),
+  });
+
+const pullSecret = secret(
+  namespaceName.config,
+  secretName.pullSecret,
+  { [secretKey.dockerConfig]: '{"auths":{}}' },
+  'kubernetes.io/dockerconfigjson',
+);
+
+/** What an administrator creates to install the operator. */
+function installedObjects({ namespace, privateKey }: InitialFacts): InitialObject[] {
   return [
     ...[operatorName, agentName].map(name => inNamespace(serviceAccounts, namespace, name)),
-    secret(namespace, secretName.tls, tlsData, 'kubernetes.io/tls'),
-    secret(namespaceName.config, secretName.pullSecret, docker, 'kubernetes.io/dockerconfigjson'),
     ...(privateKey === undefined
       ? []
       : [secret(namespace, secretName.privateKey, { [secretKey.privateKey]: privateKey })]),

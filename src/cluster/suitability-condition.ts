@@ -1,0 +1,34 @@
+import { setCondition } from '#base/condition.ts';
+import type { Clock } from '#base/clock.ts';
+import type { AppError } from '#base/errors.ts';
+import { configMapName } from '#contract/names.ts';
+import { printConditions, readConditions, suitabilityCondition } from '#contract/operator-status.ts';
+import { isAlreadyExists, unless } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import { type ConfigMap, configMaps } from '#kube/resources.ts';
+
+export interface ConditionDeps {
+  client: Pick<Client, 'create' | 'patch'>;
+  /** Of the operator. */
+  namespace: string;
+  clock: Clock;
+}
+
+/** Writes the condition `ClusterSuitable` if it differs, and returns its ConfigMap. `stored` is the present one. */
+export async function storeSuitability(
+  stored: ConfigMap | undefined,
+  problems: readonly AppError[],
+  { client, namespace, clock }: ConditionDeps,
+  signal: AbortSignal,
+): Promise<ConfigMap> {
+  const name = configMapName.operatorStatus;
+  const before = readConditions(stored?.data);
+  const conditions = setCondition(before, suitabilityCondition(problems), clock.now());
+  const data = printConditions(conditions);
+  if (stored === undefined) {
+    const object: ConfigMap = { metadata: { name, namespace }, data };
+    return (await client.create(configMaps, object, { signal }).catch(unless(isAlreadyExists))) ?? object;
+  }
+  if (conditions === before) return stored;
+  return client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
+}

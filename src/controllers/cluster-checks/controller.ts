@@ -1,0 +1,88 @@
+import { type Condition, findCondition } from '#base/condition.ts';
+import type { AppError } from '#base/errors.ts';
+import { Fields } from '#base/fields.ts';
+import { clusterProblems } from '#cluster/cluster-problems.ts';
+import { EventDeduper } from '#cluster/event-deduper.ts';
+import type { OperatorSettings } from '#cluster/facts.ts';
+import type { FactsSource } from '#cluster/facts-source.ts';
+import { watchingFacts } from '#cluster/facts-watch.ts';
+import { storeSuitability } from '#cluster/suitability-condition.ts';
+import { eventText } from '#contract/events.ts';
+import { configMapName } from '#contract/names.ts';
+import { clusterSuitable, readConditions } from '#contract/operator-status.ts';
+import { Controller } from '#kube/controller/controller.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import { matching } from '#kube/controller/predicate.ts';
+import { after, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import { watching } from '#kube/controller/watches.ts';
+import { referenceTo } from '#kube/events/events.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
+import { type ConfigMap, configMaps } from '#kube/resources.ts';
+import { dueProblems, graceMs } from './decide.ts';
+
+export const permissions: readonly Permission[] = [
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'patch'] },
+];
+
+export interface ClusterChecksParts extends ControllerParts {
+  facts: FactsSource;
+  settings: OperatorSettings;
+  kind: 'openshift' | 'kubernetes';
+  /** Of the payload. */
+  kubeletVersion: string;
+}
+
+/** The version of the API server changes without a change of any watched object. */
+const recheckMs = 300_000;
+
+/** Reports whether the cluster supports Windows nodes, as a condition and as events on the ConfigMap that has the condition. */
+export function clusterChecksController(parts: ClusterChecksParts): Controller {
+  const { informers, namespace, facts, recorder, clock } = parts;
+  const key = { namespace, name: configMapName.operatorStatus };
+  const source = informers.get(configMaps, { namespace });
+  const isOwn = ({ metadata }: ConfigMap) => metadata.name === key.name;
+  const events = new EventDeduper({ recorder, clock });
+  let since: ReadonlyMap<string, number> = new Map();
+  return new Controller({
+    ...parts,
+    name: 'cluster-checks',
+    watches: [watchingFacts(facts, key), watching({ source, predicate: matching(isOwn), keys: () => [key] })],
+    reconcile: async (_, pass) => {
+      const found = await findProblems(parts, pass);
+      const problems = dueProblems(found, since, clock.monotonicMs());
+      ({ since } = problems);
+      const stored = source.store.get(key);
+      const map = await storeSuitability(stored, problems.due, parts, pass.signal);
+      report(map, problems.due, { events, wasUnsuitable: isUnsuitable(stored), ...parts }, pass);
+      return nextPass(problems.isWaiting);
+    },
+  });
+}
+
+function nextPass(isWaiting: boolean): Outcome {
+  return isWaiting ? after(graceMs, 'a problem may go away') : after(recheckMs, 'version of the API server');
+}
+
+async function findProblems(parts: ClusterChecksParts, { signal }: Pass): Promise<AppError[]> {
+  const version = new Fields(await parts.client.raw('GET', '/version', { signal }), '/version');
+  return clusterProblems({ ...parts, serverVersion: version.string('gitVersion') ?? '' });
+}
+
+function report(
+  map: ConfigMap,
+  problems: readonly AppError[],
+  { events, wasUnsuitable, recorder }: ClusterChecksParts & { events: EventDeduper; wasUnsuitable: boolean },
+  { log }: Pass,
+): void {
+  const object = referenceTo(configMaps, map);
+  if (events.report(clusterSuitable, [object], problems.map(eventText.clusterUnsuitable)))
+    for (const error of problems) log.warn('Cluster does not support Windows nodes', { error });
+  if (!wasUnsuitable || problems.length > 0) return;
+  log.info('Cluster supports Windows nodes again');
+  recorder.record(object, eventText.clusterSuitable());
+}
+
+function isUnsuitable(map: ConfigMap | undefined): boolean {
+  const conditions: readonly Condition[] = readConditions(map?.data);
+  return findCondition(conditions, clusterSuitable)?.status === 'False';
+}
