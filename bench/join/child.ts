@@ -22,7 +22,7 @@ export class Child implements AsyncDisposable {
   }
 
   /** Sends the word, if any, and resolves with the next message. */
-  async hear<T>(word?: string): Promise<T> {
+  async hear<T>(word?: string | object): Promise<T> {
     const ended = this.#ended.then(() => {
       throw new Error(`${this.#name} has exited`);
     });
