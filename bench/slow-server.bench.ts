@@ -61,7 +61,11 @@ async function measure(report: Report, hosts: number, { name, before, during }: 
   const warnings = await warningsOf(scene);
   report(`${name}: ${hosts} hosts until all are Ready`, seconds, 's');
   report(`${name}: requests answered with 429`, rejected, '');
-  report(`${name}: failed attempts of steps`, attempts.reduce((sum, failed) => sum + failed, 0), '');
+  report(
+    `${name}: failed attempts of steps`,
+    attempts.reduce((sum, failed) => sum + failed, 0),
+    '',
+  );
   report(`${name}: Warning events`, warnings.length, '');
   for (const [reason, { length }] of Map.groupBy(warnings, warning => warning))
     report(`${name}: Warning events ${reason}`, length, '');

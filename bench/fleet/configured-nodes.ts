@@ -2,7 +2,13 @@ import { timestamp } from '../../src/base/clock.ts';
 import { sha256 } from '../../src/base/sha256.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { printReport } from '../../src/contract/agent-report.ts';
-import { instanceAnnotation, managedByLabel, nodeAnnotation, nodeLabel, windowsTaint } from '../../src/contract/names.ts';
+import {
+  instanceAnnotation,
+  managedByLabel,
+  nodeAnnotation,
+  nodeLabel,
+  windowsTaint,
+} from '../../src/contract/names.ts';
 import type { WindowsInstanceStatus } from '../../src/contract/windows-instance/resource.ts';
 import { nodeAccess } from '../../src/controllers/agent-access/desired.ts';
 import { newReport } from '../../src/controllers/agent-reports/decide.ts';
@@ -74,7 +80,11 @@ function configuredStatus(index: number, nodeUID: string, options: ConfiguredNod
   const condition = { status: 'True', observedGeneration: 1, lastTransitionTime: time } as const;
   const joined = { ...condition, reason: conditionReason.joined, message: `Node ${name} runs version ${version}` };
   const message = `The kubelet accepts connections at ${address}:10250.`;
-  const token = (use: 'kubelet' | 'agent') => ({ id: `JTI=${sha256(`${use} ${name}`).slice(0, 36)}`, use, expires: time });
+  const token = (use: 'kubelet' | 'agent') => ({
+    id: `JTI=${sha256(`${use} ${name}`).slice(0, 36)}`,
+    use,
+    expires: time,
+  });
   return {
     timeline: configureSteps.map(({ name: step }) => ({ name: step, started: time, finished: time, attempts: 1 })),
     phase: 'Ready',

@@ -70,7 +70,18 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const { connect = sandbox.connect, dialTcp = sandbox.dialTcp } = options;
   const metrics = new MemoryMetrics();
   const own = options.kubeconfig === undefined ? client : createClient(loadKubeconfig(options.kubeconfig));
-  const parts = { client: own, settings, connect, dialTcp, resolver, payload, clock, log, metrics, random: Math.random };
+  const parts = {
+    client: own,
+    settings,
+    connect,
+    dialTcp,
+    resolver,
+    payload,
+    clock,
+    log,
+    metrics,
+    random: Math.random,
+  };
   let failure: unknown;
   const running = runOperator(parts, ending.signal).catch((error: unknown) => {
     failure = error;
