@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError } from '../src/base/errors.ts';
 import { requestKeyHash } from '../test/kit/csr.ts';
 import { FleetScene, type PhaseFigures } from './fleet/fleet-scene.ts';
 import { renewalKinds, requestRenewals, type RenewalKind } from './fleet/renewals.ts';
 import { demand } from './join/measure.ts';
 import { machineLoad } from './join/scene.ts';
 import type { Report } from './run.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export const description = 'cost of configured nodes: start, label, heartbeats, certificates, memory [NODES …]';
 
@@ -29,7 +29,8 @@ interface FleetFigures {
 
 /** `npm run bench -- fleet [NODES …]`; exit code 1 if a target is missed. */
 export async function run(report: Report, words: readonly string[]): Promise<void> {
-  const counts = words.length === 0 ? [100, 1000] : words.map(wholeNumber);
+  const counts =
+    words.length === 0 ? [100, 1000] : words.map(word => wholeNumber(word, 'npm run bench -- fleet 100 1000'));
   machineLoad(report);
   const base = await measureFleet(1, 'start');
   const all: FleetFigures[] = [];
@@ -88,7 +89,8 @@ function reportFleet(report: Report, figures: FleetFigures, base: FleetFigures):
     report(`${name}: CPU of the operator`, cpuSeconds, 's');
     if (phase !== 'idle') report(`${name}: CPU per node and event`, cpuMsPerEvent(figures, phase, base), 'ms');
     report(`${name}: longest stall, its own work only`, stallMs, 'ms');
-    report(`${name}: requests of the operator`, sum(Object.values(requests)), '');
+    for (const [verb, all] of Map.groupBy(Object.entries(requests), ([request]) => request.split(' ', 1)[0] ?? ''))
+      report(`${name}: requests of the operator, ${verb}`, sum(all.map(([, times]) => times)), '');
   }
   report(`${count} nodes: memory after garbage collection`, residentBytes / 1e6, 'MB');
   report(`${count} nodes: memory per node`, (residentBytes - base.residentBytes) / 1000 / count, 'KB');
@@ -149,11 +151,4 @@ function writesOf(requests: Readonly<Record<string, number>>): number {
 
 function sum(values: readonly number[]): number {
   return values.reduce((all, value) => all + value, 0);
-}
-
-function wholeNumber(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new AppError('USAGE', `${JSON.stringify(text)} is not a whole number from 1 to 9999`, {
-    remedy: 'Give numbers of nodes: npm run bench -- fleet 100 1000.',
-  });
 }

@@ -5,21 +5,23 @@ import { events, leases } from '../src/kube/resources.ts';
 import { costOf, demand } from './join/measure.ts';
 import { machineLoad, Scene } from './join/scene.ts';
 import type { Report } from './run.ts';
+import { wholeNumber } from './whole-number.ts';
 
-export const description = 'hosts that join while the API server is slow, or busy for a minute [HOSTS]';
+export const description = 'hosts that join while the API server is slow, or busy for a minute [HOSTS] [slow | busy]';
 
 const payloadBytes = 2_000_000;
 const latencyMs = 2000;
 const busyMs = 60_000;
 
-/** `npm run bench -- slow-server [HOSTS]`; exit code 1 if a host is not Ready or the Lease is lost. */
+/** `npm run bench -- slow-server [HOSTS] [slow | busy]`; exit code 1 if a host is not Ready or the Lease is lost. */
 export async function run(report: Report, [hosts = '100', only]: readonly string[]): Promise<void> {
   machineLoad(report);
-  for (const load of loads.filter(({ name }) => only === undefined || name.includes(only)))
-    await measure(report, Number(hosts), load);
+  const count = wholeNumber(hosts, 'npm run bench -- slow-server 100 busy');
+  for (const load of loads.filter(({ is }) => only === undefined || is === only)) await measure(report, count, load);
 }
 
 interface Load {
+  is: 'slow' | 'busy';
   name: string;
   /** Runs before the entries are listed. */
   before?: (scene: Scene) => Promise<unknown>;
@@ -29,10 +31,12 @@ interface Load {
 
 const loads: readonly Load[] = [
   {
+    is: 'slow',
     name: `${latencyMs / 1000} s per request`,
     before: scene => scene.overload({ latencyMs, isBusy: false }),
   },
   {
+    is: 'busy',
     name: `429 for ${busyMs / 1000} s`,
     during: async scene => {
       const third = Math.floor(scene.ready.entries.length / 3);

@@ -25,7 +25,7 @@ export interface PhaseFigures {
 
 const [lookMs, quietLooks, limitMs] = [200, 5, 240_000];
 /** The Lease, timers and our questions need less than this share of a core. */
-const idleShare = 0.05;
+const idleShare = 0.1;
 const atStart: Pick<OperatorFigures, 'cpuSeconds' | 'passes'> = { cpuSeconds: 0, passes: 0 };
 
 /** A cluster of configured Nodes in one process, the operator in another, and this one that measures. */

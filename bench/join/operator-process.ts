@@ -13,7 +13,6 @@ import { queueMetrics } from '../../src/kube/queue/queue.ts';
 import { openPayload } from '../../src/node/payload-source.ts';
 import { limitMemory } from '../../src/operator/memory.ts';
 import { runOperator } from '../../src/operator/operator.ts';
-import type { LeaseTimes } from '../../src/operator/settings.ts';
 import { publishedNetwork } from '../../src/sandbox/machines/published-network.ts';
 import { routedConnect } from '../../src/sandbox/machines/routes.ts';
 import { operatorSettings } from '../../test/kit/sandbox-operator.ts';
@@ -25,7 +24,6 @@ export interface OperatorOptions {
   namespace: string;
   payloadFolder: string;
   cacheFolder: string;
-  lease?: LeaseTimes;
 }
 
 /** Sent on request; covers the whole life of the process, and stalls the time since the last `phase`. */
@@ -78,7 +76,7 @@ process.once('disconnect', () => process.exit());
 await runOperator(
   {
     client,
-    settings: { ...operatorSettings(options.namespace), ...(options.lease && { lease: options.lease }) },
+    settings: operatorSettings(options.namespace),
     connect: routedConnect(findRoute, connect, systemClock),
     dialTcp: async () => undefined,
     resolver: names,

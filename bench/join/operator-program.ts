@@ -11,29 +11,29 @@ const source = fileURLToPath(import.meta.resolve('./operator-process.ts'));
 /** The operator as a bundled program with its payload in a folder. */
 export class OperatorProgram {
   readonly #folder: string;
-  readonly #options: Pick<OperatorOptions, 'namespace' | 'lease'>;
+  readonly #namespace: string;
 
-  private constructor(folder: string, options: Pick<OperatorOptions, 'namespace' | 'lease'>) {
+  private constructor(folder: string, namespace: string) {
     this.#folder = folder;
-    this.#options = options;
+    this.#namespace = namespace;
   }
 
-  /** `networkKubeconfig` is for what the operator reads from the sandbox instead of a network. */
+  /** The kubeconfig `network` is for what the operator reads from the sandbox instead of a network. */
   static async build(
     folder: string,
     kubeconfigs: { operator: string; network: string },
-    { payloadBytes, ...options }: { payloadBytes: number } & Pick<OperatorOptions, 'namespace' | 'lease'>,
+    { payloadBytes, namespace }: { payloadBytes: number; namespace: string },
   ): Promise<OperatorProgram> {
     await writePayload(join(folder, 'payload'), payloadBytes);
     await bundle(source, join(folder, 'operator.mjs'));
     for (const [name, text] of Object.entries(kubeconfigs))
       writeFileSync(join(folder, `${name}.kubeconfig`), text, { mode: 0o600 });
-    return new OperatorProgram(folder, options);
+    return new OperatorProgram(folder, namespace);
   }
 
   start(): Child {
     const options: OperatorOptions = {
-      ...this.#options,
+      namespace: this.#namespace,
       kubeconfigFile: join(this.#folder, 'operator.kubeconfig'),
       networkKubeconfigFile: join(this.#folder, 'network.kubeconfig'),
       payloadFolder: join(this.#folder, 'payload'),

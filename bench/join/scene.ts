@@ -15,7 +15,7 @@ import { configMaps, leases } from '../../src/kube/resources.ts';
 import type { Report } from '../run.ts';
 import { Child } from './child.ts';
 import type { HostsFigures, HostsOptions, HostsReady, HostsRequest } from './hosts-process.ts';
-import type { OperatorFigures, OperatorOptions } from './operator-process.ts';
+import type { OperatorFigures } from './operator-process.ts';
 import { OperatorProgram } from './operator-program.ts';
 
 const hostsProgram = fileURLToPath(import.meta.resolve('./hosts-process.ts'));
@@ -24,7 +24,6 @@ export interface SceneOptions {
   hosts: number;
   payloadBytes: number;
   faults?: readonly string[];
-  lease?: OperatorOptions['lease'];
 }
 
 const [lookMs, tellMs, limitMs] = [50, 2000, 570_000];
@@ -50,7 +49,7 @@ export class Scene implements AsyncDisposable {
     this.#informers.start();
   }
 
-  static async open({ hosts, payloadBytes, faults = [], lease }: SceneOptions): Promise<Scene> {
+  static async open({ hosts, payloadBytes, faults = [] }: SceneOptions): Promise<Scene> {
     const folder = mkdtempSync(join(tmpdir(), 'wmco-bench-join-'));
     mkdirSync(join(folder, 'hosts'));
     const child = new Child(
@@ -62,8 +61,7 @@ export class Scene implements AsyncDisposable {
       const ready = await child.hear<HostsReady>();
       const kubeconfigs = { operator: ready.operatorKubeconfig, network: ready.kubeconfig };
       const { namespace } = ready;
-      const options = { payloadBytes, namespace, ...(lease && { lease }) };
-      const program = await OperatorProgram.build(folder, kubeconfigs, options);
+      const program = await OperatorProgram.build(folder, kubeconfigs, { payloadBytes, namespace });
       return new Scene({ ready, folder, hosts: child, program });
     } catch (error) {
       await child.kill();
