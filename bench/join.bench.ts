@@ -1,10 +1,12 @@
-import { AppError } from '../src/base/errors.ts';
 import { countedHosts, demand, measureJoin, reportEffort } from './join/measure.ts';
 import { machineLoad, Scene } from './join/scene.ts';
 import type { Report } from './run.ts';
+import { wholeNumber } from './whole-number.ts';
 
 export const description =
   'hosts that join at once, by the delays of the Go operator’s measurement [MEGABYTES] [HOSTS | resumed …]';
+
+const usage = 'npm run bench -- join 207 1 10';
 
 /** Figures of the Go operator, and our targets. */
 const goSeconds = new Map([
@@ -20,11 +22,11 @@ const goMegabytes = 76;
 
 /** `npm run bench -- join [MEGABYTES] [HOSTS | resumed …]`; exit code 1 if a target is missed. */
 export async function run(report: Report, [size = '207', ...rounds]: readonly string[]): Promise<void> {
-  const bytes = wholeNumber(size) * 1_000_000;
+  const bytes = wholeNumber(size, usage) * 1_000_000;
   const isQuiet = machineLoad(report);
   for (const round of rounds.length === 0 ? ['1', '10', 'resumed', '50'] : rounds) {
     if (round === 'resumed') await measureResumed(report, bytes);
-    else await measureHosts(report, wholeNumber(round), { bytes, isQuiet });
+    else await measureHosts(report, wholeNumber(round, usage), { bytes, isQuiet });
   }
 }
 
@@ -80,11 +82,4 @@ const waits: ReadonlySet<string> = new Set(['bootstrap', 'find node', 'mark node
 function compared(go: number | undefined, wanted?: number): string {
   const parts = [...(go === undefined ? [] : [`Go: ${go}`]), ...(wanted === undefined ? [] : [`at most ${wanted}`])];
   return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
-}
-
-function wholeNumber(text: string): number {
-  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
-  throw new AppError('USAGE', `${JSON.stringify(text)} is not a whole number from 1 to 99999`, {
-    remedy: 'Give megabytes, then numbers of hosts: npm run bench -- join 207 1 10.',
-  });
 }

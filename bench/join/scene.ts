@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,16 +12,13 @@ import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { Informers } from '../../src/kube/informer/informers.ts';
 import { configMaps, leases } from '../../src/kube/resources.ts';
-import { bundle } from '../../tools/bundle.ts';
 import type { Report } from '../run.ts';
 import { Child } from './child.ts';
-import type { HostsFigures, HostsOptions, HostsReady } from './hosts-process.ts';
-import type { OperatorFigures, OperatorOptions } from './operator-process.ts';
-import { writePayload } from './payload-folder.ts';
+import type { HostsFigures, HostsOptions, HostsReady, HostsRequest } from './hosts-process.ts';
+import type { OperatorFigures } from './operator-process.ts';
+import { OperatorProgram } from './operator-program.ts';
 
 const hostsProgram = fileURLToPath(import.meta.resolve('./hosts-process.ts'));
-const operatorSource = fileURLToPath(import.meta.resolve('./operator-process.ts'));
-const operatorProgram = 'operator.mjs';
 
 export interface SceneOptions {
   hosts: number;
@@ -29,7 +26,7 @@ export interface SceneOptions {
   faults?: readonly string[];
 }
 
-const [lookMs, tellMs, limitMs] = [50, 2000, 270_000];
+const [lookMs, tellMs, limitMs] = [50, 2000, 570_000];
 
 /** Simulated hosts in one process, the operator in another, and this one that measures. */
 export class Scene implements AsyncDisposable {
@@ -37,11 +34,13 @@ export class Scene implements AsyncDisposable {
   readonly ready: HostsReady;
   readonly #folder: string;
   readonly #hosts: Child;
+  readonly #program: OperatorProgram;
   readonly #informers: Informers;
   #operator: Child | undefined;
 
-  private constructor(parts: { client: Client; ready: HostsReady; folder: string; hosts: Child }) {
-    this.client = parts.client;
+  private constructor(parts: { ready: HostsReady; folder: string; hosts: Child; program: OperatorProgram }) {
+    this.client = createClient(loadKubeconfig(parts.ready.kubeconfig));
+    this.#program = parts.program;
     this.ready = parts.ready;
     this.#folder = parts.folder;
     this.#hosts = parts.hosts;
@@ -60,10 +59,10 @@ export class Scene implements AsyncDisposable {
     );
     try {
       const ready = await child.hear<HostsReady>();
-      await writePayload(join(folder, 'payload'), payloadBytes);
-      await bundle(operatorSource, join(folder, operatorProgram));
-      writeFileSync(join(folder, 'kubeconfig'), ready.kubeconfig, { mode: 0o600 });
-      return new Scene({ client: createClient(loadKubeconfig(ready.kubeconfig)), ready, folder, hosts: child });
+      const kubeconfigs = { operator: ready.operatorKubeconfig, network: ready.kubeconfig };
+      const { namespace } = ready;
+      const program = await OperatorProgram.build(folder, kubeconfigs, { payloadBytes, namespace });
+      return new Scene({ ready, folder, hosts: child, program });
     } catch (error) {
       await child.kill();
       rmSync(folder, { recursive: true });
@@ -76,16 +75,7 @@ export class Scene implements AsyncDisposable {
     const { namespace } = this.ready;
     for (const { metadata } of (await this.client.list(leases, { namespace })).items)
       await this.client.delete(leases, metadata.name ?? '', { namespace });
-    this.#operator = new Child(
-      join(this.#folder, operatorProgram),
-      {
-        kubeconfigFile: join(this.#folder, 'kubeconfig'),
-        namespace,
-        payloadFolder: join(this.#folder, 'payload'),
-        cacheFolder: join(this.#folder, 'cache'),
-      } satisfies OperatorOptions,
-      join(this.#folder, 'operator.log'),
-    );
+    this.#operator = this.#program.start();
     const isLeading = async () => (await this.client.list(leases, { namespace })).items.length > 0;
     await this.#until(isLeading, 'the operator leads');
   }
@@ -118,7 +108,12 @@ export class Scene implements AsyncDisposable {
   }
 
   hostFigures(): Promise<HostsFigures> {
-    return this.#hosts.hear('figures');
+    return this.#hosts.hear('figures' satisfies HostsRequest);
+  }
+
+  /** Makes the API server slow or busy for everyone but this process. */
+  overload(overload: Exclude<HostsRequest, string>): Promise<HostsFigures> {
+    return this.#hosts.hear(overload);
   }
 
   operatorFigures(): Promise<OperatorFigures> {

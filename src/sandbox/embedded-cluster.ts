@@ -3,6 +3,7 @@ import type { Log } from '#base/log.ts';
 import { issueClientPair } from './apiserver/auth/ca.ts';
 import { secureParts } from './apiserver/auth/secure.ts';
 import type { ServerVersion } from './apiserver/discovery.ts';
+import type { RequestHook } from './apiserver/pipeline.ts';
 import { type ApiServer, startApiServer } from './apiserver/server.ts';
 
 export interface EmbeddedClusterOptions {
@@ -11,6 +12,8 @@ export interface EmbeddedClusterOptions {
   /** 0 (default) for any free port. */
   port?: number;
   version?: ServerVersion;
+  /** To measure or disturb requests. */
+  beforeRequest?: RequestHook;
 }
 
 /** A cluster without nodes in this process: API server, controllers and authentication. */
@@ -19,7 +22,7 @@ export interface EmbeddedCluster extends Omit<ApiServer, 'kubeconfig'>, AsyncDis
   kubeconfigFor(user?: { commonName: string; organizations?: readonly string[] }): string;
 }
 
-const administrator = { commonName: 'sandbox-admin', organizations: ['system:masters'] };
+export const administrator = { commonName: 'sandbox-admin', organizations: ['system:masters'] };
 
 export async function startEmbeddedCluster(options: EmbeddedClusterOptions = {}): Promise<EmbeddedCluster> {
   const parts = secureParts(options);

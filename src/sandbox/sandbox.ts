@@ -10,6 +10,7 @@ import type { Connect } from '#host/host.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { connect } from '#host/ssh/connect.ts';
+import type { RequestHook } from './apiserver/pipeline.ts';
 import type { Controller } from './apiserver/ports.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.ts';
 import { clusterControllers } from './machines/cluster/all.ts';
@@ -49,6 +50,8 @@ export interface SandboxOptions {
   port?: number;
   /** Parent of the folder with the files of hosts; the system's temporary folder by default. */
   folder?: string;
+  /** To measure or disturb requests to the API server. */
+  beforeRequest?: RequestHook;
   clock?: Clock;
   log?: Log;
 }
@@ -120,12 +123,13 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 async function openParts(
   options: SandboxOptions & { platform: string; machineFaults: ReadonlyMap<string, readonly FaultName[]> },
 ): Promise<Parts> {
-  const { clock = systemClock, log = silentLog, speed = 1, platform, machineFaults, port } = options;
+  const { clock = systemClock, log = silentLog, speed = 1, platform, machineFaults, port, beforeRequest } = options;
   const delays = scaledClock(clock, speed);
   const times = { ...defaultTimes, ...options.times };
   const [major = '1', minor = '0'] = payloadKubeletVersion.slice(1).split('.');
   const version = { major, minor, gitVersion: payloadKubeletVersion };
-  const cluster = await startEmbeddedCluster({ clock, log, version, ...(port === undefined ? {} : { port }) });
+  const optional = { ...(port !== undefined && { port }), ...(beforeRequest && { beforeRequest }) };
+  const cluster = await startEmbeddedCluster({ clock, log, version, ...optional });
   const store = await ContentStore.open(options.folder);
   const onChange = coalesce(() => publishNetwork(cluster.api, fleet));
   const fleet = new Fleet({ store, clock, delays, agentVersion: options.agentVersion ?? 'sandbox', onChange }, times);

@@ -46,6 +46,8 @@ export function administratorOf({ kubeconfig }: Pick<Sandbox, 'kubeconfig'>): As
 }
 
 export interface OperatorOptions {
+  /** Of the operator; that of the administrator by default. */
+  kubeconfig?: string;
   payloadBytes?: number;
   platform?: string;
   clock?: Clock;
@@ -67,7 +69,19 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const { resolver } = sandbox;
   const { connect = sandbox.connect, dialTcp = sandbox.dialTcp } = options;
   const metrics = new MemoryMetrics();
-  const parts = { client, settings, connect, dialTcp, resolver, payload, clock, log, metrics, random: Math.random };
+  const own = options.kubeconfig === undefined ? client : createClient(loadKubeconfig(options.kubeconfig));
+  const parts = {
+    client: own,
+    settings,
+    connect,
+    dialTcp,
+    resolver,
+    payload,
+    clock,
+    log,
+    metrics,
+    random: Math.random,
+  };
   let failure: unknown;
   const running = runOperator(parts, ending.signal).catch((error: unknown) => {
     failure = error;
@@ -84,6 +98,7 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
     try {
       await checkSandbox(sandbox, client, output);
     } finally {
+      await own.close();
       await client.close();
     }
   };

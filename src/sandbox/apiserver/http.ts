@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls';
 import type { Log } from '#base/log.ts';
 import { type Body, maxBodyBytes, tooLarge } from './body.ts';
 import type { Core } from './core.ts';
-import { admitRequest, answerRequest, type Incoming, type ServerFacts } from './pipeline.ts';
+import { admitRequest, answerRequest, type Incoming, type RequestHook, type ServerFacts } from './pipeline.ts';
 import { viewOfMessage } from './representation.ts';
 import type { Answer } from './router.ts';
 import { internal, StatusError, statusBody } from './status.ts';
@@ -19,12 +19,13 @@ export interface Responder {
 }
 
 /** Connects HTTP to the request pipeline. */
-export function createResponder(core: Core, facts: ServerFacts, log: Log): Responder {
+export function createResponder(core: Core, facts: ServerFacts, log: Log, beforeRequest?: RequestHook): Responder {
   const watches = new Set<() => void>();
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const incoming = readIncoming(request);
     const admitted = admitRequest(core, incoming);
     const body = await readBody(request);
+    await beforeRequest?.(admitted);
     const result = answerRequest(core, facts, admitted, body);
     if (result.is === 'watch') streamWatch(core, result, response, watches);
     else writeAnswer(response, result);

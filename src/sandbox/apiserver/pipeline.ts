@@ -26,6 +26,9 @@ export interface Admitted {
   user: UserInfo;
 }
 
+/** Runs before an authorized request is handled; may delay it, or reject it with a StatusError. */
+export type RequestHook = (request: Pick<Admitted, 'info' | 'user'>) => Promise<void> | void;
+
 const systemAdmin: UserInfo = { username: 'system:admin', groups: ['system:masters', 'system:authenticated'] };
 
 /** Authenticates and authorizes a request; throws if it is rejected. */

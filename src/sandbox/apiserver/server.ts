@@ -13,6 +13,7 @@ import { newestVersion, type ServerVersion } from './discovery.ts';
 import { createResponder } from './http.ts';
 import { Kinds } from './kinds.ts';
 import { createLocalApi } from './local-api.ts';
+import type { RequestHook } from './pipeline.ts';
 import type { Controller, Identity, IdentityFactory, LocalApi } from './ports.ts';
 import { Store } from './store.ts';
 
@@ -30,6 +31,8 @@ export interface ApiServerOptions {
   version?: ServerVersion;
   /** Number of writes of each kind kept for watches and lists. */
   historyLimit?: number;
+  /** To measure or disturb requests. */
+  beforeRequest?: RequestHook;
 }
 
 /** The user of a kubeconfig. */
@@ -76,7 +79,7 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     throw error;
   });
   const facts = { version: options.version ?? newestVersion, address: `${host}:${port}` };
-  const responder = createResponder(core, facts, log);
+  const responder = createResponder(core, facts, log, options.beforeRequest);
   // HTTP/1.1 and HTTP/2 requests have the same interface here.
   server.on('request', (request, response) => responder.handle(request as never, response as never));
   const url = `https://${facts.address}`;
