@@ -1,7 +1,7 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { type EntryResult, parseEntries, resolveInstances } from '#contract/instances.ts';
+import { resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
@@ -11,11 +11,6 @@ import { bySource, sourceText } from '#cluster/instance-source.ts';
 import type { ListedEntries, RecordedHost } from './decide.ts';
 
 export type EntryData = Readonly<Record<string, string>>;
-
-/** The entries of one host by name: several when its name is listed in several spellings. */
-export function entriesOf(host: string, data: EntryData): EntryResult[] {
-  return parseEntries(data).filter(({ address }) => normalHostName(address) === host);
-}
 
 /** Reads past the cache; empty when the ConfigMap does not exist. */
 export async function getFreshEntries(

@@ -1,5 +1,11 @@
 import { findCondition } from '#base/condition.ts';
-import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byAddress,
+  hostAddresses,
+  type WindowsInstance,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -27,6 +33,8 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
+import { changedHosts, listedHosts } from '#cluster/instance-entries.ts';
+import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { Acceptance } from './act/acceptance.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
@@ -34,7 +42,7 @@ import { decide, type Decision, credentialsMs, type LifecycleFacts } from './dec
 import { createDeps } from './act/create-deps.ts';
 import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
-import { hostChanges, instancesOf, isEntry, nodeChanges, specChanges } from './observe.ts';
+import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
@@ -86,6 +94,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const { informers, namespace, random, watches = [] } = parts;
   const limits = { ...defaultLimits, ...parts.limits };
   const instances = informers.get(windowsInstances, { namespace });
+  instances.addIndex(byAddress, hostAddresses);
+  instances.addIndex(bySource, indexBySource);
   const nodeSource = informers.get(nodes);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
@@ -93,8 +103,11 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const conflicts = new EventDeduper(parts);
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
-  const isEntryStale = (instance: WindowsInstance) => isEntry(instance) && isAcceptanceStale(instance);
-  const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
+  const staleOf = (host: string): Key[] => {
+    const entry = instances.store.byIndex(bySource, sourceText({ kind: 'ConfigMap', name: host }));
+    return entry.filter(isAcceptanceStale).map(keyOf);
+  };
+  const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
   return new Controller({
     ...parts,
     name: 'lifecycle',
@@ -109,7 +122,11 @@ export function lifecycleController(parts: LifecycleParts): Controller {
         predicate: hostChanges,
         keys: instance => acceptance.rivalsOf(instance).filter(isAcceptanceStale).map(keyOf),
       }),
-      watching({ source: maps, keys: () => instances.store.list().filter(isEntryStale).map(keyOf) }),
+      watching({
+        source: maps,
+        keys: map => listedHosts(map).flatMap(staleOf),
+        changedKeys: (old, map) => changedHosts(old, map).flatMap(staleOf),
+      }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
       ...watches,
     ],
@@ -220,7 +237,7 @@ async function reportNode(
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
-  const conflicts = addressConflicts(instance, node.name, deps.nodes.list());
+  const conflicts = addressConflicts(instance, node.name, deps.nodes);
   work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
   const further = reach === undefined ? [] : [kubeletCondition(reach)];

@@ -1,4 +1,4 @@
-import { isReportName, parseReport, reportName } from '#contract/agent-report.ts';
+import { parseReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
@@ -13,9 +13,9 @@ import type { ClusterNodes } from './deps.ts';
 
 export interface NodesOptions {
   client: Pick<Client, 'get' | 'patch'>;
-  nodes: Pick<Informer<Node>, 'store' | 'addHandler'>;
+  nodes: Pick<Informer<Node>, 'store' | 'addIndex' | 'follow'>;
   /** ConfigMaps of the operator's namespace, with the reports of agents. */
-  configMaps: Pick<Informer<ConfigMap>, 'store' | 'addHandler'>;
+  configMaps: Pick<Informer<ConfigMap>, 'store' | 'follow'>;
   namespace: string;
   drainer: Pick<Drainer, 'drain'>;
 }
@@ -33,32 +33,19 @@ export function createClusterNodes({
 }: NodesOptions): ClusterNodes {
   const change = (name: string, edit: (node: Node) => Node, signal: AbortSignal) =>
     changeObject(client, nodes, { key: { namespace: '', name }, change: edit }, { signal, attempts });
-  const reader = new NodeReader(source.store);
-  // Every waiting journey compares the same versions.
-  const texts = new WeakMap<Node, string>();
-  const textOf = (node: Node): string => {
-    const text = texts.get(node) ?? JSON.stringify(reader.read(node) ?? null);
-    texts.set(node, text);
-    return text;
-  };
+  const reader = new NodeReader(source);
+  const textOf = (node: Node): string => JSON.stringify(reader.read(node) ?? null);
   const reportOf = (node: string) => maps.store.get({ namespace, name: reportName(node) })?.data;
   return {
-    list: () => reader.list(),
+    withAddress: addresses => reader.withAddress(addresses),
     get: name => reader.get(name),
-    onChange: listener => {
-      // A new handler is called for all objects in the cache first.
-      let isReplay = true;
-      const notify = () => (isReplay ? undefined : listener());
+    follow: (name, listener) => {
       // Heartbeats of kubelets are frequent and change nothing here.
-      const updated = (old: Node, now: Node) => (textOf(old) === textOf(now) ? undefined : notify());
-      const notifyReport = ({ metadata }: ConfigMap) => (isReportName(metadata.name ?? '') ? notify() : undefined);
-      const reports = {
-        added: notifyReport,
-        updated: (_old: ConfigMap, now: ConfigMap) => notifyReport(now),
-        deleted: notifyReport,
-      };
-      const ends = [source.addHandler({ added: notify, updated, deleted: notify }), maps.addHandler(reports)];
-      isReplay = false;
+      const updated = (old: Node, now: Node) => (textOf(old) === textOf(now) ? undefined : listener());
+      const ends = [
+        source.follow({ namespace: '', name }, { added: listener, updated, deleted: listener }),
+        maps.follow({ namespace, name: reportName(name) }, { added: listener, updated: listener, deleted: listener }),
+      ];
       return () => ends.forEach(end => end());
     },
     lastEvent: (node, sinceMs = -Infinity) => {

@@ -163,7 +163,7 @@ export class JourneyBench {
       },
       slots: { joins: new Slots(20), uploads: new Slots(5), hosts: new Slots(200) },
       bundleHashes: new BundleHashCache(),
-      names: options.names ?? new NodeNames({ holders: () => [], instances: () => [], find: () => undefined }),
+      names: options.names ?? new NodeNames({ holders: () => [], named: () => [], find: () => undefined }),
       clock,
       log: this.logged.log,
       metrics,

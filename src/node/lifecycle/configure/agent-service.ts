@@ -8,7 +8,7 @@ import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { hasCloudNodeManager } from '../../desired/services.ts';
 import { askAgent } from '../agent-call.ts';
-import { untilNodes } from '../node-watch.ts';
+import { untilNode } from '../node-watch.ts';
 import type { StepTimeout, Step, StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -160,7 +160,7 @@ async function untilAgent(
     if (isFailure(event)) hint();
     return undefined;
   };
-  await untilNodes(nodes, look, signal);
+  await untilNode(nodes, journey.joinedNode.name, look, signal);
 }
 
 /** An event about the pod subnet is over when the Node has one. */
