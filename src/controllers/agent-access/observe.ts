@@ -46,10 +46,11 @@ export function informersFrom(informers: Pick<Informers, 'get'>, namespace: stri
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   instances.addIndex(unbound, withoutNode);
+  const nodeSource = informers.get(nodes);
   const maps = informers.get(configMaps, { namespace });
   maps.addIndex(byServicesVersion, servicesVersion);
   return {
-    nodes: informers.get(nodes),
+    nodes: nodeSource,
     configMaps: maps,
     instances,
     access: [

@@ -178,7 +178,7 @@ class Mirror {
     const annotations = report === undefined ? {} : mirrorMarks(parseReport(slimConfigMap(report).data), has);
     if (Object.keys(annotations).length === 0) return;
     const patch = { type: 'merge', body: marksPatch({ annotations }) } as const;
-    await client.patch(nodes, name, patch, { signal }).catch(unless(isNotFound));
+    await client.patch(nodes, name, patch, { signal, answer: 'metadata' }).catch(unless(isNotFound));
   }
 
   #record(node: Node, { type, reason, message }: ReportEvent): void {

@@ -13,7 +13,7 @@ import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
-import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import { after, afterInTurn, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
@@ -40,6 +40,7 @@ import { Acceptance } from './act/acceptance.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
+import { JourneyPlaces } from './act/journey-places.ts';
 import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
@@ -108,7 +109,9 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     return entry.filter(isAcceptanceStale).map(keyOf);
   };
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
-  return new Controller({
+  const places = new JourneyPlaces(limits.hosts, key => void controller.enqueue(key));
+  const work: Work = { ...parts, deps, instances, acceptance, conflicts, places };
+  const controller = new Controller({
     ...parts,
     name: 'lifecycle',
     concurrency: limits.hosts + shortPasses,
@@ -132,11 +135,17 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     ],
     reconcile: async (key, pass) => {
       const instance = instances.store.get(key);
-      return instance === undefined
-        ? done
-        : reconcile(instance, { ...parts, deps, instances, acceptance, conflicts }, pass);
+      let isWaiting = false;
+      try {
+        const outcome = instance === undefined ? done : await reconcile(instance, work, pass);
+        isWaiting = 'keepsBackoff' in outcome;
+        return outcome;
+      } finally {
+        if (!isWaiting) places.leave(key);
+      }
     },
   });
+  return controller;
 }
 
 type Work = LifecycleParts & {
@@ -145,6 +154,7 @@ type Work = LifecycleParts & {
   acceptance: Acceptance;
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
+  places: JourneyPlaces;
 };
 
 async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
@@ -209,9 +219,9 @@ function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' 
 
 /** Decides again with a fresh read: a reboot or certificate that was just recorded must not be missed. */
 async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
-  const { hosts } = work.deps.slots;
-  if (hosts.free === 0) return after(fullMs, 'as many hosts as allowed have a journey');
-  using _slot = await hosts.take(pass.signal);
+  const place = work.places.take(keyOf(cached), pass.attempt > 1 ? 'retry' : 'first');
+  if (place === undefined) return afterInTurn(fullMs, 'as many hosts as allowed have a journey');
+  using _place = place;
   const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
   const next = decide(cachedFacts(instance, work));
@@ -226,7 +236,8 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
 }
 
 const staleMs = 1000;
-const fullMs = 5000;
+/** A host is woken when it is its turn; this is only a safety net. */
+const fullMs = 5 * 60_000;
 
 async function reportNode(
   instance: WindowsInstance,

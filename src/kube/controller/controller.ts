@@ -178,7 +178,7 @@ export class Controller implements Runnable {
         this.#queue.forget(key);
         return this.#count('success');
       case 'waiting':
-        this.#queue.forget(key);
+        if (!end.keepsBackoff) this.#queue.forget(key);
         this.#queue.addAfter(key, Math.max(shortestWaitMs, end.afterMs));
         log.debug('Requeued', { why: end.why, afterMs: end.afterMs });
         return this.#count('requeue_after');

@@ -6,7 +6,7 @@ import { type Key, keyText } from '../resource.ts';
 
 export type Ended = { ms: number } & (
   | { is: 'done' }
-  | { is: 'waiting'; afterMs: number; why: string }
+  | { is: 'waiting'; afterMs: number; why: string; keepsBackoff: boolean }
   | { is: 'failed'; error: Error; isBug: boolean }
 );
 
@@ -64,7 +64,8 @@ function judge(outcome: unknown) {
   if (isRecord(outcome)) {
     const { after, why } = outcome;
     if (outcome['done'] === true) return { is: 'done' as const };
-    if (isDelay(after)) return { is: 'waiting' as const, afterMs: after, why: String(why) };
+    const keepsBackoff = outcome['keepsBackoff'] === true;
+    if (isDelay(after)) return { is: 'waiting' as const, afterMs: after, why: String(why), keepsBackoff };
   }
   const error = new Error(`the pass returned ${shown(outcome)}, which is not an outcome`);
   return { is: 'failed' as const, error, isBug: true };

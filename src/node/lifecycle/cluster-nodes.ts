@@ -32,7 +32,12 @@ export function createClusterNodes({
   drainer,
 }: NodesOptions): ClusterNodes {
   const change = (name: string, edit: (node: Node) => Node, signal: AbortSignal) =>
-    changeObject(client, nodes, { key: { namespace: '', name }, change: edit }, { signal, attempts });
+    changeObject(
+      client,
+      nodes,
+      { key: { namespace: '', name }, change: edit },
+      { signal, attempts, answer: 'metadata' },
+    );
   const reader = new NodeReader(source);
   const textOf = (node: Node): string => JSON.stringify(reader.read(node) ?? null);
   const reportOf = (node: string) => maps.store.get({ namespace, name: reportName(node) })?.data;
@@ -57,16 +62,21 @@ export function createClusterNodes({
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };
       // The report first: otherwise the operator would mirror its value to the Node again.
       await client
-        .patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal })
+        .patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal, answer: 'metadata' })
         .catch(unless(isNotFound));
       const annotations = { [nodeAnnotation[what]]: null };
       const unmark = { type: 'merge', body: marksPatch({ annotations }) } as const;
-      await client.patch(nodes, node, unmark, { signal }).catch(unless(isNotFound));
+      await client.patch(nodes, node, unmark, { signal, answer: 'metadata' }).catch(unless(isNotFound));
     },
     cordonAndLabel: async (name, marks, taints, signal) =>
       void (await change(name, node => withTaints(withMarks(cordon(node), marks), taints), signal)),
     annotate: async (name, annotations, signal) =>
-      void (await client.patch(nodes, name, { type: 'merge', body: marksPatch({ annotations }) }, { signal })),
+      void (await client.patch(
+        nodes,
+        name,
+        { type: 'merge', body: marksPatch({ annotations }) },
+        { signal, answer: 'metadata' },
+      )),
     release: async (name, signal) => void (await change(name, uncordon, signal)),
     drain: async (name, signal) => {
       const result = await drainer.drain(name, signal);

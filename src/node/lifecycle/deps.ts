@@ -38,8 +38,6 @@ export interface LifecycleDeps {
 export interface LifecycleSlots {
   joins: Slots;
   uploads: Slots;
-  /** Hosts with a journey, including those that wait. */
-  hosts: Slots;
 }
 
 export interface HostInputSource {

@@ -161,7 +161,7 @@ export class JourneyBench {
         find: async () => undefined,
         forget: async () => undefined,
       },
-      slots: { joins: new Slots(20), uploads: new Slots(5), hosts: new Slots(200) },
+      slots: { joins: new Slots(20), uploads: new Slots(5) },
       bundleHashes: new BundleHashCache(),
       names: options.names ?? new NodeNames({ holders: () => [], named: () => [], find: () => undefined }),
       clock,

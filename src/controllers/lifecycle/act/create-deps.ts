@@ -11,7 +11,7 @@ import { NodeNames } from '#node/lifecycle/node-names.ts';
 import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
 
 /** Everything that journeys share. */
-export function createDeps(parts: LifecycleParts, { joins, uploads, hosts }: LifecycleLimits): LifecycleDeps {
+export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
   const {
     client,
     informers,
@@ -43,7 +43,7 @@ export function createDeps(parts: LifecycleParts, { joins, uploads, hosts }: Lif
       drainer: new Drainer({ client, clock, log }),
     }),
     hostKeys: createHostKeyStore(parts),
-    slots: { joins: new Slots(joins), uploads: new Slots(uploads), hosts: new Slots(hosts) },
+    slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
     bundleHashes: new BundleHashCache(),
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),
