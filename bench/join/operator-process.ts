@@ -33,7 +33,8 @@ export interface OperatorFigures {
 /** The operator in a separate process, with a payload of real files. */
 limitMemory();
 const options = JSON.parse(process.argv[2] ?? '{}') as OperatorOptions;
-const client = createClient(loadKubeconfig(readFileSync(options.kubeconfigFile, 'utf8')));
+const connection = loadKubeconfig(readFileSync(options.kubeconfigFile, 'utf8'));
+const client = createClient(connection, { maxRetries: 90 });
 const { findRoute, names } = publishedNetwork(client);
 const stalls = watchStalls();
 
@@ -51,6 +52,7 @@ process.once('disconnect', () => process.exit());
 await runOperator(
   {
     client,
+    leaseClient: createClient(connection),
     settings: operatorSettings(options.namespace),
     connect: routedConnect(findRoute, connect, systemClock),
     dialTcp: async () => undefined,

@@ -67,7 +67,19 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const { resolver } = sandbox;
   const { connect = sandbox.connect, dialTcp = sandbox.dialTcp } = options;
   const metrics = new MemoryMetrics();
-  const parts = { client, settings, connect, dialTcp, resolver, payload, clock, log, metrics, random: Math.random };
+  const parts = {
+    client,
+    leaseClient: client,
+    settings,
+    connect,
+    dialTcp,
+    resolver,
+    payload,
+    clock,
+    log,
+    metrics,
+    random: Math.random,
+  };
   let failure: unknown;
   const running = runOperator(parts, ending.signal).catch((error: unknown) => {
     failure = error;

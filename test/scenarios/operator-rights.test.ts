@@ -51,6 +51,7 @@ test('hosts and a Machine become nodes with only the permissions of the manifest
   const running = runOperator(
     {
       client,
+      leaseClient: client,
       settings: defaultSettings({ namespace, version }),
       connect: sandbox.connect,
       dialTcp: sandbox.dialTcp,
