@@ -1,3 +1,4 @@
+import { ended as noMore } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
@@ -28,7 +29,7 @@ export function runPass(
   const over = new AbortController();
   const overdue = guard(abort, limits, over.signal);
   const ended = settle(reconcile).then(end => {
-    over.abort();
+    over.abort(noMore);
     return { ...end, ms: clock.monotonicMs() - startMs };
   });
   return { ended, overdue };

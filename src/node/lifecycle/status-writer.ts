@@ -1,3 +1,4 @@
+import { ended } from '#base/waiting/abort.ts';
 import { backoffMs } from '#base/waiting/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
@@ -16,9 +17,9 @@ export interface StatusWriterOptions {
 }
 
 /** Users do not read faster, and the steps of a fast host follow each other within milliseconds. */
-const pauses = { now: 250, soon: 1000 };
-/** A slow server gets fewer writes: those of a host take at most a fifth of the time. */
-const pacePerWrite = 4;
+const pauses = { now: 500, soon: 1000 };
+/** A slow server gets fewer writes: those of a host take at most a tenth of the time. */
+const pacePerWrite = 9;
 const longestPauseMs = 30_000;
 const failurePauseMs = 5000;
 const attempts = 5;
@@ -49,7 +50,7 @@ export class StatusWriter {
     if (this.#isOver || this.#isGone) return;
     if (this.#wanted !== 'now') this.#wanted = urgency;
     // The pause before urgent writes is shorter.
-    if (urgency === 'now') this.#wait?.abort();
+    if (urgency === 'now') this.#wait?.abort(ended);
     this.#start();
   }
 
@@ -70,7 +71,7 @@ export class StatusWriter {
   /** Waits for the running write; what is wanted by then is not written. */
   async #idle(): Promise<void> {
     this.#isLeaving = true;
-    this.#wait?.abort();
+    this.#wait?.abort(ended);
     while (this.#working !== undefined) await this.#working;
     this.#isLeaving = false;
     this.#wanted = undefined;
