@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { Authenticator, Credentials, UserInfo } from '../ports.ts';
-import { readHolder } from './client-certificate.ts';
+import { CertificateHolders } from './client-certificate.ts';
 import { anonymous, withAuthenticatedGroup } from './service-account-user.ts';
 import { type ApiReader, reviewServiceAccountToken } from './token-review.ts';
 import type { TokenSigner } from './token-signer.ts';
@@ -14,14 +14,14 @@ export interface AuthenticatorOptions {
 
 /** Authenticates by client certificate, then by service account token; requests without credentials are anonymous. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const authority = new X509Certificate(options.authority);
+  const holders = new CertificateHolders(new X509Certificate(options.authority));
   const reviewToken: Authenticator['reviewToken'] = (token, audiences) =>
     reviewServiceAccountToken(token, audiences, options);
   return {
     reviewToken,
     authenticate: credentials => {
       const proofs = [
-        byCertificate(credentials, authority, options.api.clock.now()),
+        byCertificate(credentials, holders, options.api.clock.now()),
         byToken(credentials, token => reviewToken(token, [])?.user),
       ];
       const user = proofs.find(proof => typeof proof === 'object');
@@ -34,9 +34,9 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
 
 type Proof = UserInfo | 'none' | 'rejected';
 
-function byCertificate({ clientCertificate }: Credentials, authority: X509Certificate, now: number): Proof {
+function byCertificate({ clientCertificate }: Credentials, holders: CertificateHolders, now: number): Proof {
   if (clientCertificate === undefined) return 'none';
-  const holder = readHolder(clientCertificate, authority, now);
+  const holder = holders.at(now, clientCertificate);
   if (holder.is === 'user') return holder.user;
   return holder.is === 'nameless' ? 'none' : 'rejected';
 }
