@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import type * as instancesModule from '#contract/instances.ts';
 import { parseEntries } from '#contract/instances.ts';
 import { configMapName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { agentAccessController } from '#controllers/agent-access/controller.ts';
@@ -15,7 +16,7 @@ import { settle } from '../kit/manual-clock.ts';
 import { benchNamespace as namespace, benchVersion as version } from '../kit/source-bench.ts';
 
 vi.mock('#contract/instances.ts', async importOriginal => {
-  const original = await importOriginal<typeof import('#contract/instances.ts')>();
+  const original = await importOriginal<typeof instancesModule>();
   return { ...original, parseEntries: vi.fn(original.parseEntries) };
 });
 afterEach(() => vi.restoreAllMocks());
@@ -83,31 +84,14 @@ async function fleet(size: number) {
 
 /** Counts objects that are read from caches, requests by verb, and parses of the entries, while something happens. */
 async function costOf(api: { calls: { verb: string }[] }, happens: () => unknown): Promise<Record<string, number>> {
-  const cost: Record<string, number> = { 'objects read': 0 };
+  const cost: Record<string, number> = {};
   const count = (what: string, times: number) => (cost[what] = (cost[what] ?? 0) + times);
-  const { get, list, byIndex, indexValues } = Store.prototype;
-  vi.spyOn(Store.prototype, 'get').mockImplementation(function (this: never, key) {
-    count('objects read', 1);
-    return get.call(this, key);
-  });
-  vi.spyOn(Store.prototype, 'list').mockImplementation(function (this: never) {
-    const found = list.call(this);
-    count('objects read', found.length);
-    return found;
-  });
-  vi.spyOn(Store.prototype, 'byIndex').mockImplementation(function (this: never, name, value) {
-    const found = byIndex.call(this, name, value);
-    count('objects read', found.length);
-    return found;
-  });
-  vi.spyOn(Store.prototype, 'indexValues').mockImplementation(function (this: never, name) {
-    const found = indexValues.call(this, name);
-    count('objects read', found.length);
-    return found;
-  });
+  const reads = (['get', 'list', 'byIndex', 'indexValues'] as const).map(each => vi.spyOn(Store.prototype, each));
   const [calls, parses] = [api.calls.length, vi.mocked(parseEntries).mock.calls.length];
   await happens();
   for (let turn = 0; turn < 20; turn += 1) await settle();
+  for (const { mock } of reads)
+    for (const { value } of mock.results) count('objects read', Array.isArray(value) ? value.length : 1);
   vi.restoreAllMocks();
   for (const { verb } of api.calls.slice(calls)) count(verb, 1);
   return { ...cost, parses: vi.mocked(parseEntries).mock.calls.length - parses };

@@ -17,8 +17,8 @@ import { deleteInstance, instancesPermission, syncInstance } from '#cluster/inst
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '#cluster/instance-source.ts';
-import { decideOrphan, noEntries } from './decide.ts';
-import { getFreshEntries, recordedHost, resolveEntries } from './observe.ts';
+import { decideOrphan, type ListedEntries, noEntries } from './decide.ts';
+import { type EntryData, getFreshEntries, recordedHost, resolveEntries } from './observe.ts';
 
 export interface InstancesParts extends ControllerParts {
   resolver: Pick<Resolver, 'addresses'>;
@@ -61,6 +61,7 @@ export function instancesController(parts: InstancesParts): Controller {
 
 /** For a WindowsInstance that is kept although its entry is gone. */
 const recheckMs = 60_000;
+const resolvedMs = 5000;
 
 class EntrySource {
   readonly configMaps: Informer<ConfigMap>;
@@ -68,6 +69,7 @@ class EntrySource {
   readonly #parts: InstancesParts;
   readonly #events: EventDeduper;
   readonly #entries = new InstanceEntries();
+  #resolved: { resourceVersion: string; untilMs: number; entries: Promise<ListedEntries> } | undefined;
 
   constructor(parts: InstancesParts) {
     const { informers, namespace } = parts;
@@ -103,13 +105,13 @@ class EntrySource {
   }
 
   async #deleteOrphans(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
-    const { client, namespace, resolver } = this.#parts;
-    const data = await getFreshEntries(client, namespace, pass.signal);
+    const { client, namespace } = this.#parts;
+    const { data, resourceVersion } = await getFreshEntries(client, namespace, pass.signal);
     if (Object.keys(data).some(address => normalHostName(address) === host))
       return after(1000, 'its entry is not in the cache yet');
     const hosts = own.map(instance => ({ instance, host: recordedHost(instance) }));
     const hasJoined = hosts.some(({ host: { node } }) => node !== undefined);
-    const listed = hasJoined ? await resolveEntries(data, this.instances.store, resolver) : noEntries;
+    const listed = hasJoined ? await this.#resolve(data, resourceVersion) : noEntries;
     for (const { instance, host: recorded } of hosts) {
       const orphan = decideOrphan(recorded, listed);
       if (orphan.do === 'keep') {
@@ -119,6 +121,17 @@ class EntrySource {
       await deleteInstance(instance, orphan.why, { ...pass, client });
     }
     return done;
+  }
+
+  /** When many entries are removed at once, the names of all others are not resolved for each of them. */
+  #resolve(data: EntryData, resourceVersion: string): Promise<ListedEntries> {
+    const { clock, resolver } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    if (this.#resolved?.resourceVersion !== resourceVersion || nowMs >= this.#resolved.untilMs) {
+      const entries = resolveEntries(data, this.instances.store, resolver);
+      this.#resolved = { resourceVersion, untilMs: nowMs + resolvedMs, entries };
+    }
+    return this.#resolved.entries;
   }
 }
 

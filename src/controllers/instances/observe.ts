@@ -12,13 +12,14 @@ import type { ListedEntries, RecordedHost } from './decide.ts';
 
 export type EntryData = Readonly<Record<string, string>>;
 
-/** Reads past the cache; empty when the ConfigMap does not exist. */
+/** Reads past the cache; without data when the ConfigMap does not exist. */
 export async function getFreshEntries(
   client: Pick<Client, 'find'>,
   namespace: string,
   signal: AbortSignal,
-): Promise<EntryData> {
-  return (await client.find(configMaps, configMapName.instances, { namespace, signal }))?.data ?? {};
+): Promise<{ data: EntryData; resourceVersion: string }> {
+  const { data = {}, metadata } = (await client.find(configMaps, configMapName.instances, { namespace, signal })) ?? {};
+  return { data, resourceVersion: metadata?.resourceVersion ?? '' };
 }
 
 export function recordedHost(instance: WindowsInstance): RecordedHost {

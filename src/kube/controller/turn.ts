@@ -20,11 +20,14 @@ export class TimeSlice {
 
   async mayYield(): Promise<void> {
     if (this.#yielding === undefined && this.#clock.monotonicMs() >= this.#endMs) {
-      this.#yielding = yieldToEventLoop().then(() => {
-        this.#yielding = undefined;
-        this.#endMs = this.#clock.monotonicMs() + sliceMs;
-      });
+      this.#yielding = this.#yield();
     }
     await this.#yielding;
+  }
+
+  async #yield(): Promise<void> {
+    await yieldToEventLoop();
+    this.#yielding = undefined;
+    this.#endMs = this.#clock.monotonicMs() + sliceMs;
   }
 }

@@ -35,7 +35,7 @@ interface Attempt {
   name: string;
   signal: AbortSignal;
   /** Waits as long as the server asks for; that time does not count. */
-  wait(ms: number): Promise<void>;
+  wait: (ms: number) => Promise<void>;
 }
 
 const maxErrorBytes = 1_048_576;

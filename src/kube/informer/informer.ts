@@ -129,8 +129,8 @@ export class Informer<T extends KubeResource> {
     const registrations = [...this.#registrations];
     for (const change of changes) {
       for (const registration of registrations) this.#call(registration, change);
-      const followers = this.#followers.get(keyText(keyOf(change.object)));
-      if (followers !== undefined) for (const registration of [...followers]) this.#call(registration, change);
+      const followers = [...(this.#followers.get(keyText(keyOf(change.object))) ?? [])];
+      for (const registration of followers) this.#call(registration, change);
     }
   }
 

@@ -86,13 +86,13 @@ export class StatusWriter {
   }
 
   #run(work: Promise<void>): void {
-    const working = work
-      .catch(() => undefined)
-      .then(() => {
-        this.#working = undefined;
-        if (this.#hasWork) this.#start();
-      });
-    this.#working = working;
+    this.#working = this.#finish(work);
+  }
+
+  async #finish(work: Promise<void>): Promise<void> {
+    await work.catch(() => undefined);
+    this.#working = undefined;
+    if (this.#hasWork) this.#start();
   }
 
   async #work(): Promise<void> {
