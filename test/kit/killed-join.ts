@@ -5,7 +5,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { leases } from '../../src/kube/resources.ts';
 import { dice } from './mutate.ts';
 import type { OperatorProcesses, SpawnedOperator } from './spawned-operator.ts';
-import { type KillOrder, stepKey } from './step-lines.ts';
+import { type KillOrder, lastSteps, stepKey } from './step-lines.ts';
 
 export interface KilledJoin {
   client: Client;
@@ -18,7 +18,7 @@ export interface KilledJoin {
 }
 
 export interface Kill {
-  /** The step under way of each host that was neither ready nor untouched. */
+  /** The last step of each host that the process worked on. */
   steps: string[];
   atMs: number;
   /** Whether the next one had to wait until the Lease of the dead one was over. */
@@ -50,7 +50,7 @@ export async function joinWithKills(join: KilledJoin, processes: OperatorProcess
     const isKilled = how === 'SIGKILL';
     const keepsLease = isKilled && kills.length % successionEvery === 0;
     if (!keepsLease) await forgetLease(join);
-    if (isKilled) kills.push({ atMs, keepsLease, steps: (await instancesOf(join)).flatMap(underWay) });
+    if (isKilled) kills.push({ atMs, keepsLease, steps: lastSteps(operator.text) });
   }
   processes.keepRunning();
   return kills;
@@ -65,10 +65,6 @@ async function forgetLease({ client, namespace }: KilledJoin): Promise<void> {
 
 export async function instancesOf({ client, namespace }: Pick<KilledJoin, 'client' | 'namespace'>) {
   return (await client.list(windowsInstances, { namespace })).items;
-}
-
-function underWay({ status }: WindowsInstance): string[] {
-  return status?.phase === 'Ready' || status?.step === undefined ? [] : [status.step];
 }
 
 function isReady(seen: readonly WindowsInstance[], count: number): boolean {

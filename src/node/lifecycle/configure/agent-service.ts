@@ -70,6 +70,7 @@ function installStep(description: string, modeFor: (journey: ConfigureJourney) =
 
 async function install(journey: ConfigureJourney, mode: InstallMode, { signal }: StepTurn): Promise<void> {
   const { host, address, prepared, commands, joinedNode, record, deps } = journey;
+  await record.saveTimeline();
   const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = prepared.inputs;
   // A service that stays unchanged uses the keys it was created for.
   const cloudNode = mode.keepCommand === true ? record.known.cloudNode !== undefined : hasCloudNodeManager(platform);
