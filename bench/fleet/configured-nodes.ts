@@ -54,7 +54,7 @@ export function createConfiguredNode(api: LocalApi, index: number, mapUid: strin
   const instance = api.create(windowsInstances, configuredInstance(index, mapUid, options));
   const status = configuredStatus(index, uid, options);
   api.replace(windowsInstances, { ...instance, status } as KubeResource, { subresource: 'status' });
-  const report = { version: options.version, bootId: `${name}-1`, rebootRequired: false, events: [] };
+  const report = { version: options.version, bootId: `${name}-1`, nodeUid: uid, rebootRequired: false, events: [] };
   api.create(configMaps, { ...newReport(name, namespace), data: printReport(report) } as KubeResource);
   const facts = { namespace, isFormer: false, hasCloudNodeManager: false };
   for (const { resource, object } of nodeAccess({ name, uid }, facts)) api.create(resource, object);

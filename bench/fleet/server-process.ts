@@ -4,8 +4,8 @@ import { systemClock } from '../../src/base/clock.ts';
 import { configMapName, defaultNamespace } from '../../src/contract/names.ts';
 import { payloadKubeletVersion } from '../../src/contract/version.ts';
 import { certificateSigningRequests, configMaps, namespaces } from '../../src/kube/resources.ts';
-import { createAuthority, issueServerPair } from '../../src/sandbox/apiserver/auth/ca.ts';
 import { startEmbeddedCluster } from '../../src/sandbox/embedded-cluster.ts';
+import { createServiceCa } from '../../src/sandbox/machines/cluster/service-ca.ts';
 import { createInitialObjects } from '../../src/sandbox/machines/initial-objects/install.ts';
 import {
   changeLabel,
@@ -48,6 +48,7 @@ let requests: Record<string, number> = {};
 const [major = '1', minor = '0'] = payloadKubeletVersion.slice(1).split('.');
 const cluster = await startEmbeddedCluster({
   version: { major, minor, gitVersion: payloadKubeletVersion },
+  controllers: [createServiceCa(systemClock)],
   beforeRequest: ({ user, info }) => {
     if (user.username !== operator || info.resource === 'leases') return;
     const request = `${info.verb} ${[info.resource || info.path, info.subresource].filter(Boolean).join('/')}`;
@@ -69,12 +70,12 @@ async function fill(): Promise<void> {
   const { api } = cluster;
   const privateKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' });
   const facts = {
+    kind: 'openshift' as const,
     namespace,
     platform: 'None',
     apiServerUrl: cluster.url,
     ca: cluster.ca,
     privateKey,
-    tls: issueServerPair(createAuthority('service-ca', systemClock), ['localhost'], systemClock),
     instances: entriesOf(options.count),
     machines: 0,
     nowMs: systemClock.now(),

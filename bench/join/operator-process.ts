@@ -49,9 +49,11 @@ export type OperatorRequest = 'figures' | 'phase' | 'collect';
 /** The operator in a separate process, with a payload of real files. */
 limitMemory();
 const options = JSON.parse(process.argv[2] ?? '{}') as OperatorOptions;
-const clientOf = (file: string) => createClient(loadKubeconfig(readFileSync(file, 'utf8')));
-const client = clientOf(options.kubeconfigFile);
-const { findRoute, names } = publishedNetwork(clientOf(options.networkKubeconfigFile));
+const connectionOf = (file: string) => loadKubeconfig(readFileSync(file, 'utf8'));
+const connection = connectionOf(options.kubeconfigFile);
+// As the program of the operator does it.
+const client = createClient(connection, { maxRetries: 90 });
+const { findRoute, names } = publishedNetwork(createClient(connectionOf(options.networkKubeconfigFile)));
 const metrics = new MemoryMetrics();
 const stalls = watchStalls();
 
@@ -76,6 +78,7 @@ process.once('disconnect', () => process.exit());
 await runOperator(
   {
     client,
+    leaseClient: createClient(connection),
     settings: operatorSettings(options.namespace),
     connect: routedConnect(findRoute, connect, systemClock),
     dialTcp: async () => undefined,

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Passed as an argument wherever time matters, so that tests control it. */
 export interface Clock {
   /** Milliseconds since 1970. Jumps when the system clock is set. */
@@ -13,13 +11,20 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
-  async sleep(ms, signal) {
-    try {
-      await delay(ms, undefined, signal === undefined ? {} : { signal });
-    } catch {
-      // The timer rejects with its own error instead of the reason.
-      throw signal?.reason;
-    }
+  // Not by node:timers/promises, which makes an error with a stack trace for each sleep that ends early.
+  sleep(ms, signal) {
+    if (signal?.aborted) return Promise.reject(signal.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', stop, { once: true });
+    return promise;
   },
 };
 

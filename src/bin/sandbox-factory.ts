@@ -41,6 +41,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
   const running = runOperator(
     {
       client,
+      leaseClient: client,
       settings: defaultSettings({ namespace, version }),
       connect,
       dialTcp,

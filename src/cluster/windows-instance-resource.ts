@@ -1,4 +1,5 @@
 import { byteOrder } from '#base/compare.ts';
+import { normalHostName } from '#base/dns-name.ts';
 import {
   windowsInstanceGroup,
   windowsInstanceKind,
@@ -35,6 +36,21 @@ export const byNode = 'node';
 export function indexByNode(instance: WindowsInstance): string[] {
   const name = boundNode(instance);
   return name === undefined ? [] : [name];
+}
+
+/** Index of instances by the names in their spec. */
+export const bySpecName = 'spec name';
+
+export function specNames({ spec }: WindowsInstance): string[] {
+  const names = [spec.address, spec.hostname, ...(spec.servingNames ?? [])];
+  return [...new Set(names.flatMap(name => (name === undefined ? [] : [normalHostName(name)])))];
+}
+
+/** Index of instances by address and addresses of the host, in lower case. */
+export const byAddress = 'address';
+
+export function hostAddresses({ spec, status }: WindowsInstance): string[] {
+  return [...new Set([spec.address, ...(status?.host?.addresses ?? [])].map(normalHostName))];
 }
 
 export const windowsInstances = ofNamespace<WindowsInstance>(

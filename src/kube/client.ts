@@ -35,6 +35,8 @@ export interface WatchOptions extends ObjectOptions {
 
 export interface WriteOptions extends ObjectOptions {
   subresource?: string;
+  /** Asks for an answer without spec and status, for callers that do not read them. Some servers send all the same. */
+  answer?: 'metadata';
 }
 
 /** A patch; the type decides the content type of its body. */

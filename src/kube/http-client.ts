@@ -36,6 +36,7 @@ export interface ClientOptions extends TransportOptions {
 interface Payload extends CallOptions {
   body?: unknown;
   contentType?: string;
+  answer?: WriteOptions['answer'];
 }
 
 const patchTypes: Readonly<Record<Patch['type'], string>> = {
@@ -43,6 +44,8 @@ const patchTypes: Readonly<Record<Patch['type'], string>> = {
   json: 'application/json-patch+json',
   strategic: 'application/strategic-merge-patch+json',
 };
+
+const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
 
 /** Opens connections when they are needed; `close` ends them. */
 export function createClient(connection: Connection, options: ClientOptions = {}): Client {
@@ -157,8 +160,9 @@ class HttpClient implements Client {
     return queryText({ fieldManager: this.#fieldManager });
   }
 
-  async #json<T>(method: string, path: string, payload: Payload): Promise<T> {
-    const { text } = await this.#caller.text({ ...payload, method, path });
+  async #json<T>(method: string, path: string, { answer, ...payload }: Payload): Promise<T> {
+    const accept = answer === 'metadata' ? { accept: metadataOnly } : {};
+    const { text } = await this.#caller.text({ ...payload, ...accept, method, path });
     return parseAnswer(text, requestName(method, path)) as T;
   }
 }

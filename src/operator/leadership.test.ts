@@ -37,13 +37,40 @@ test('no two processes have the same identity, even in the same pod', async () =
   const first = one.lease()?.spec?.holderIdentity;
   await one.leadership.release('free', signal);
   await other.lead();
-  expect(first).toMatch(/^pod-1_/);
+  expect(first).toMatch(/^pod-1_u_/);
   expect(other.lease()?.spec?.holderIdentity).not.toBe(first);
   await other.leadership.release('free', signal);
 });
 
+const predecessors: [string, pod: string, uid: string, isWaited: boolean][] = [
+  ['the former container of its own pod', 'pod-1', 'u', false],
+  ['a pod of the same name that was deleted and may still run', 'pod-1', 'former', true],
+  ['another pod', 'pod-2', 'u', true],
+];
+for (const [name, pod, uid, isWaited] of predecessors) {
+  test(`${isWaited ? 'waits' : 'does not wait'} for the Lease of ${name}`, async () => {
+    const api = new MemoryApi();
+    api.put(pods, { metadata: { name: pod, namespace, uid } });
+    const killed = await bench(pod, api);
+    await killed.lead();
+    api.put(pods, { metadata: { name: 'pod-1', namespace, uid: 'u' } });
+    const next = await bench('pod-1', api);
+    const stop = new AbortController();
+    let leads = false;
+    const leading = next.lead(stop.signal).then(
+      () => (leads = true),
+      () => undefined,
+    );
+    await settle();
+    expect(leads).toBe(!isWaited);
+    stop.abort();
+    await leading;
+    for (const { leadership } of [killed, next]) await leadership.release('let expire', signal);
+  });
+}
+
 const times: [string, LeaseTimes | undefined, number][] = [
-  ['as long as other operators hold theirs', undefined, 15],
+  ['for longer than an API server is away during its upgrade', undefined, 120],
   ['for as long as it is told', { leaseDurationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 500 }, 3],
 ];
 for (const [name, lease, seconds] of times) {

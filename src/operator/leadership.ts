@@ -17,6 +17,9 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['pods'], verbs: ['get'] },
 ];
 
+/** An API server may be away or too busy for a minute, as during its upgrade, without an end of all journeys. */
+const leaseTimes: LeaseTimes = { leaseDurationMs: 120_000, renewDeadlineMs: 90_000, retryPeriodMs: 5000 };
+
 export interface LeadershipParts {
   client: Client;
   namespace: string;
@@ -31,9 +34,18 @@ export interface LeadershipParts {
 /** Leader election by a Lease, held only while no Go operator leads by its ConfigMap. */
 export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal): Promise<Leadership> {
   const { client, namespace, podName } = parts;
-  const identity = `${podName || hostname()}_${randomUUID()}`;
   const uid = podName === '' ? undefined : (await client.get(pods, podName, { namespace, signal })).metadata.uid;
-  const lease = new LeaseLeadership({ ...parts, ...parts.lease, name: operatorName, identity });
+  const process = uid === undefined ? podName || hostname() : `${podName}_${uid}`;
+  const identity = `${process}_${randomUUID()}`;
+  // A container of this pod starts when the one before it has ended. Outside of a cluster nothing proves that.
+  const hasEnded = (holder: string) => uid !== undefined && holder.startsWith(`${process}_`) && holder !== identity;
+  const lease = new LeaseLeadership({
+    ...parts,
+    ...(parts.lease ?? leaseTimes),
+    name: operatorName,
+    identity,
+    hasEnded,
+  });
   const lock = new LegacyLock({
     ...parts,
     name: configMapName.leaderLock,

@@ -28,6 +28,8 @@ import { checkServer, suitability } from './suitability.ts';
 
 export interface OperatorParts {
   client: Client;
+  /** With a connection of its own: whatever else is in progress, renewals of the Lease do not wait for it. */
+  leaseClient: Client;
   settings: RunSettings;
   connect: Connect;
   dialTcp: DialTcp;
@@ -70,7 +72,10 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
       caches: [informers],
       others: [recorder, suitability({ ...parts, kind: cluster.kind, facts }), readyWhenReached('caches', readiness)],
       leaderOnly: controllers,
-      leadership: await leadershipOf({ client, namespace, podName, clock, log, random, lease: settings.lease }, signal),
+      leadership: await leadershipOf(
+        { client: parts.leaseClient, namespace, podName, clock, log, random, lease: settings.lease },
+        signal,
+      ),
       clock,
       log,
     },

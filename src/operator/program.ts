@@ -60,27 +60,35 @@ async function run(options: StartOptions, deps: ProgramDeps, log: Log): Promise<
   const rotation = Object.entries(settings.logRotation).filter(([, value]) => value !== '');
   if (rotation.length > 0) log.info('log rotation configured', Object.fromEntries(rotation));
   const payload = await openPayload({ folder: options.payloadDir, cacheFolder: options.payloadCacheDir, log });
-  const client = await clientOf(options, deps, log);
+  const newClient = await clientFactory(options, deps, log);
+  const [client, leaseClient] = [newClient(), newClient()];
   const metrics = new MemoryMetrics();
   const resolver = createResolver({ clock });
   try {
     await runOperator(
-      { client, settings, connect, dialTcp, resolver, payload, clock, log, metrics, random: Math.random },
+      { client, leaseClient, settings, connect, dialTcp, resolver, payload, clock, log, metrics, random: Math.random },
       deps.signal,
     );
   } finally {
-    await client.close();
+    await Promise.all([client.close(), leaseClient.close()]);
   }
 }
 
-async function clientOf({ kubeconfig, settings }: StartOptions, deps: ProgramDeps, log: Log): Promise<Client> {
+async function clientFactory(
+  { kubeconfig, settings }: StartOptions,
+  deps: ProgramDeps,
+  log: Log,
+): Promise<() => Client> {
   const connection =
     kubeconfig === undefined
       ? loadInCluster(deps.environment)
       : connectionOf(parseKubeconfigFiles([await readKubeconfig(kubeconfig)]), { environment: deps.environment });
   const userAgent = `${operatorName}/${settings.version}`;
-  return createClient(connection, { clock, log, userAgent, fieldManager: operatorName });
+  return () => createClient(connection, { clock, log, userAgent, fieldManager: operatorName, maxRetries });
 }
+
+/** For a server that is too busy for a minute and asks to retry after a second. */
+const maxRetries = 90;
 
 async function readKubeconfig(path: string): Promise<KubeconfigFile> {
   try {

@@ -5,7 +5,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { leases } from '../../src/kube/resources.ts';
 import { dice } from './mutate.ts';
 import type { OperatorProcesses, SpawnedOperator } from './spawned-operator.ts';
-import { type KillOrder, stepKey } from './step-lines.ts';
+import { begunSteps, type KillOrder, stepKey } from './step-lines.ts';
 
 export interface KilledJoin {
   client: Client;
@@ -18,7 +18,7 @@ export interface KilledJoin {
 }
 
 export interface Kill {
-  /** The step under way of each host that was neither ready nor untouched. */
+  /** The last step of each host that the process worked on. */
   steps: string[];
   atMs: number;
   /** Whether the next one had to wait until the Lease of the dead one was over. */
@@ -39,18 +39,22 @@ const successionEvery = 6;
 export async function joinWithKills(join: KilledJoin, processes: OperatorProcesses): Promise<Kill[]> {
   const roll = dice(join.seed);
   const kills: Kill[] = [];
+  const begun = new Set<string>();
   while (kills.length < join.kills) {
     const seen = await instancesOf(join);
     if (isReady(seen, join.hosts)) throw new Error(`all hosts were ready after ${kills.length} kills`);
     const operator = processes.start();
-    operator.killAt(nextMoment(seen, join, { kills: kills.length, roll }));
+    operator.killAt(nextMoment(seen, join, { kills: kills.length, begun, roll }));
     const how = await endOf(operator);
+    const steps = begunSteps(operator.text);
+    for (const { key, step } of steps) begun.add(stepKey(key, step));
     const atMs = performance.now();
     // One that could not renew its Lease in time, on a machine with other work, is as good as killed, but does not count.
     const isKilled = how === 'SIGKILL';
     const keepsLease = isKilled && kills.length % successionEvery === 0;
     if (!keepsLease) await forgetLease(join);
-    if (isKilled) kills.push({ atMs, keepsLease, steps: (await instancesOf(join)).flatMap(underWay) });
+    if (isKilled)
+      kills.push({ atMs, keepsLease, steps: [...new Map(steps.map(({ key, step }) => [key, step])).values()] });
   }
   processes.keepRunning();
   return kills;
@@ -67,10 +71,6 @@ export async function instancesOf({ client, namespace }: Pick<KilledJoin, 'clien
   return (await client.list(windowsInstances, { namespace })).items;
 }
 
-function underWay({ status }: WindowsInstance): string[] {
-  return status?.phase === 'Ready' || status?.step === undefined ? [] : [status.step];
-}
-
 function isReady(seen: readonly WindowsInstance[], count: number): boolean {
   return seen.length === count && seen.every(({ status }) => status?.phase === 'Ready');
 }
@@ -79,14 +79,13 @@ function isReady(seen: readonly WindowsInstance[], count: number): boolean {
 function nextMoment(
   seen: readonly WindowsInstance[],
   { hosts, kills }: KilledJoin,
-  { kills: done, roll }: { kills: number; roll: (below: number) => number },
+  { kills: done, begun, roll }: { kills: number; begun: ReadonlySet<string>; roll: (below: number) => number },
 ): KillOrder {
-  const known = seen.flatMap(({ metadata, status }) =>
-    (status?.timeline ?? []).map(({ name }) => stepKey(`${metadata.namespace}/${metadata.name}`, name)),
-  );
-  const left = seen.map(({ status }) =>
-    status?.phase === 'Ready' ? 0 : Math.max(1, defaultSteps - (status?.timeline?.length ?? 0)),
-  );
+  const known = [...begun];
+  const left = seen.map(({ metadata, status }) => {
+    const steps = known.filter(key => key.startsWith(stepKey(`${metadata.namespace}/${metadata.name}`, '')));
+    return status?.phase === 'Ready' ? 0 : Math.max(1, defaultSteps - steps.length);
+  });
   const steps = left.reduce((sum, each) => sum + each, 0) + defaultSteps * (hosts - seen.length);
   // Closer than they could be: more steps begin before a process is dead, and agents go on without any.
   const distance = steps / (kills - done + 1);

@@ -1,6 +1,6 @@
 import type { Handler } from '#kube/informer/informer.ts';
 import { type Change, type Index, Store } from '#kube/informer/store.ts';
-import { apiVersionOf, type Key, type KubeResource, type Resource } from '#kube/resource.ts';
+import { apiVersionOf, type Key, type KubeResource, keyOf, keyText, type Resource } from '#kube/resource.ts';
 
 /** A shared informer without a watch: a test puts objects into it, handlers get the changes. */
 export class MemoryInformer<T extends KubeResource = KubeResource> {
@@ -12,6 +12,7 @@ export class MemoryInformer<T extends KubeResource = KubeResource> {
   readonly #type: { apiVersion?: string; kind?: string };
   readonly #isInScope: (object: T) => boolean;
   readonly #handlers = new Set<Handler<T>>();
+  readonly #followers = new Map<Handler<T>, string>();
 
   /** With a resource, objects get its apiVersion and kind; an object that leaves the scope is deleted, as by a watch. */
   constructor(resource?: Resource<T>, isInScope: (object: T) => boolean = () => true) {
@@ -28,7 +29,7 @@ export class MemoryInformer<T extends KubeResource = KubeResource> {
   }
 
   get handlerCount(): number {
-    return this.#handlers.size;
+    return this.#handlers.size + this.#followers.size;
   }
 
   addIndex(name: string, valuesOf: Index<T>): void {
@@ -39,6 +40,11 @@ export class MemoryInformer<T extends KubeResource = KubeResource> {
     for (const object of this.store.list()) handler.added?.(object);
     this.#handlers.add(handler);
     return () => this.#handlers.delete(handler);
+  }
+
+  follow(key: Key, handler: Handler<T>): () => void {
+    this.#followers.set(handler, keyText(key));
+    return () => this.#followers.delete(handler);
   }
 
   get(key: Key): T | undefined {
@@ -60,7 +66,9 @@ export class MemoryInformer<T extends KubeResource = KubeResource> {
 
   #emit(changes: readonly Change<T>[]): void {
     for (const change of changes) {
-      for (const handler of this.#handlers) {
+      const key = keyText(keyOf(change.object));
+      const followers = [...this.#followers].flatMap(([handler, text]) => (text === key ? [handler] : []));
+      for (const handler of [...this.#handlers, ...followers]) {
         if (change.type === 'updated') handler.updated?.(change.old, change.object);
         else handler[change.type]?.(change.object);
       }

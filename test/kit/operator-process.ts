@@ -39,6 +39,7 @@ process.on('message', order => steps.killAt(order as KillOrder));
 await runOperator(
   {
     client,
+    leaseClient: client,
     settings: { ...operatorSettings(namespace), ...settings },
     connect: routedConnect(findRoute, connect, systemClock),
     dialTcp: async () => undefined,

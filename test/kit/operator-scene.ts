@@ -104,6 +104,7 @@ async function startOperator(
   const ended = runOperator(
     {
       client,
+      leaseClient: client,
       settings: {
         ...defaultSettings({ namespace: settings.namespace, version: operatorVersion }),
         kubeletVersion: gitVersion,

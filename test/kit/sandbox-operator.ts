@@ -72,6 +72,7 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const own = options.kubeconfig === undefined ? client : createClient(loadKubeconfig(options.kubeconfig));
   const parts = {
     client: own,
+    leaseClient: own,
     settings,
     connect,
     dialTcp,

@@ -11,6 +11,20 @@ export function stepKey(instance: string, step: string): string {
   return `${instance}: ${step}`;
 }
 
+/** The steps that began, in order, by the log of an operator. The status lags behind it. */
+export function begunSteps(log: string): { key: string; step: string }[] {
+  // The last line of a killed process may be incomplete.
+  return log
+    .split('\n')
+    .slice(0, -1)
+    .flatMap(line => begunStep(line) ?? []);
+}
+
+function begunStep(line: string): { key: string; step: string } | undefined {
+  const { message, key, step } = JSON.parse(line) as { message: string; key?: string; step?: string };
+  return message === 'Running step' && key !== undefined && step !== undefined ? { key, step } : undefined;
+}
+
 /** Follows the log of an operator until the moment of a kill order. */
 export class Steps {
   readonly #onMoment: (delayMs: number) => void;
@@ -27,9 +41,9 @@ export class Steps {
   }
 
   note(line: string): void {
-    const { message, key, step } = JSON.parse(line) as { message: string; key?: string; step?: string };
-    if (message !== 'Running step' || key === undefined || step === undefined) return;
-    this.#begun.add(stepKey(key, step));
+    const begun = begunStep(line);
+    if (begun === undefined) return;
+    this.#begun.add(stepKey(begun.key, begun.step));
     this.#look();
   }
 

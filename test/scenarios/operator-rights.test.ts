@@ -62,6 +62,7 @@ test.each(clusters)('on %s hosts become nodes with only the permissions of the m
   const running = runOperator(
     {
       client,
+      leaseClient: client,
       settings: defaultSettings({ namespace, version }),
       connect: sandbox.connect,
       dialTcp: sandbox.dialTcp,

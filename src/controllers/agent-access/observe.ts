@@ -5,7 +5,8 @@ import {
   type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
-import { servicesConfigMapName, versionOfServicesConfigMap } from '#contract/version.ts';
+import { byServicesVersion, servicesMaps, servicesVersion } from '#cluster/services-index.ts';
+import { servicesConfigMapName } from '#contract/version.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import { keyOf, type Resource } from '#kube/resource.ts';
@@ -44,9 +45,13 @@ export function informersFrom(informers: Pick<Informers, 'get'>, namespace: stri
   const managed = { labelSelector: 'app.kubernetes.io/part-of=wicd' };
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
+  instances.addIndex(unbound, withoutNode);
+  const nodeSource = informers.get(nodes);
+  const maps = informers.get(configMaps, { namespace });
+  maps.addIndex(byServicesVersion, servicesVersion);
   return {
-    nodes: informers.get(nodes),
-    configMaps: informers.get(configMaps, { namespace }),
+    nodes: nodeSource,
+    configMaps: maps,
     instances,
     access: [
       source(serviceAccounts, { namespace }),
@@ -58,20 +63,25 @@ export function informersFrom(informers: Pick<Informers, 'get'>, namespace: stri
   };
 }
 
+/** Index of instances without a Node name. */
+const unbound = 'unbound';
+
+function withoutNode(instance: WindowsInstance): string[] {
+  return boundNode(instance) === undefined ? [''] : [];
+}
+
 /** Facts for the access of all agents. */
 export function observeShared(
   sources: AccessInformers,
   { namespace, version }: { namespace: string; version: string },
 ): Pick<AccessFacts, 'namespace' | 'configMaps' | 'formerAgents'> {
-  const services = sources.configMaps.store
-    .list()
-    .map(({ metadata }) => metadata.name ?? '')
-    .filter(name => versionOfServicesConfigMap(name) !== undefined);
+  const services = servicesMaps(sources.configMaps.store).map(({ metadata }) => metadata.name ?? '');
   const former = formerVersions(sources);
+  const isFormer = (node: Node) => agentOf(accessNode(node, sources), former) === 'former';
   return {
     namespace,
     configMaps: [...new Set([servicesConfigMapName(version), ...services])],
-    formerAgents: sources.nodes.store.list().some(node => agentOf(accessNode(node, sources), former) === 'former'),
+    formerAgents: former.size > 0 && sources.nodes.store.list().some(isFormer),
   };
 }
 
@@ -88,19 +98,15 @@ export function observeNode(sources: AccessInformers, name: string): ObservedNod
 
 /** Versions of the Go operator whose services ConfigMap exists; agents cannot create one. */
 function formerVersions({ configMaps: maps }: Pick<AccessInformers, 'configMaps'>): ReadonlySet<string> {
-  const versions = maps.store.list().map(({ metadata, data = {} }) => {
-    const version = versionOfServicesConfigMap(metadata.name ?? '');
-    return version !== undefined && isOfGoOperator(data) ? version : '';
-  });
-  return new Set(versions.filter(version => version !== ''));
+  const ofGoOperator = servicesMaps(maps.store).filter(({ data = {} }) => isOfGoOperator(data));
+  return new Set(ofGoOperator.flatMap(servicesVersion));
 }
 
 function accessNode({ metadata }: Node, { instances }: Pick<AccessInformers, 'instances'>): AccessNode {
   const { name = '', labels = {}, annotations = {} } = metadata;
   const [bound] = instances.store.byIndex(byNode, name);
   // There are no instances before their controllers have run.
-  const all = instances.store.list();
-  const mayBeAdopted = all.length === 0 || all.some(each => boundNode(each) === undefined);
+  const mayBeAdopted = instances.store.size === 0 || instances.store.indexValues(unbound).length > 0;
   return { node: { labels, annotations }, record: bound && (bound.status ?? {}), mayBeAdopted };
 }
 

@@ -53,6 +53,7 @@ export function agentReportsController(parts: ControllerParts): Controller {
   const instances = informers.get(windowsInstances, { namespace });
   const nodeSource = informers.get(nodes);
   instances.addIndex(byNode, indexByNode);
+  instances.addIndex(byReport, reportOf);
   const stores: Stores = { reports: reports.store, instances: instances.store, nodes: nodeSource.store };
   const mirror = new Mirror(parts, stores);
   const keys = (name: string | undefined): Key[] => (name === undefined ? [] : [{ namespace: '', name }]);
@@ -101,10 +102,14 @@ function isReport({ metadata }: ConfigMap): boolean {
 function nodeOfReport(report: string, { instances }: Pick<Stores, 'instances'>): string | undefined {
   const start = reportName('');
   if (report.startsWith(start)) return report.slice(start.length);
-  return instances
-    .list()
-    .flatMap(indexByNode)
-    .find(node => reportName(node) === report);
+  return instances.byIndex(byReport, report).map(boundNode)[0];
+}
+
+/** Index of instances by the report of their agent. */
+const byReport = 'report';
+
+function reportOf(instance: WindowsInstance): string[] {
+  return indexByNode(instance).map(reportName);
 }
 
 const lagMs = 1000;
@@ -175,7 +180,7 @@ class Mirror {
     const annotations = report === undefined ? {} : mirrorMarks(parseReport(slimConfigMap(report).data), has);
     if (Object.keys(annotations).length === 0) return;
     const patch = { type: 'merge', body: marksPatch({ annotations }) } as const;
-    await client.patch(nodes, name, patch, { signal }).catch(unless(isNotFound));
+    await client.patch(nodes, name, patch, { signal, answer: 'metadata' }).catch(unless(isNotFound));
   }
 
   #record(node: Node, { type, reason, message }: ReportEvent): void {

@@ -1,3 +1,4 @@
+import { normalHostName } from '#base/dns-name.ts';
 import {
   boundNode,
   byNode,
@@ -10,14 +11,13 @@ import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed } from '#kube/controller/predicate.ts';
 import { watching } from '#kube/controller/watches.ts';
-import { type Key, keyOf } from '#kube/resource.ts';
 import { certificateSigningRequests, type Node, nodes } from '#kube/resources.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
-import { Approver, type CsrParts, type CsrStores } from './act/approver.ts';
+import { Approver, type CsrParts } from './act/approver.ts';
 import { HostInspector } from './act/host-inspector.ts';
 import { evidenceOf } from './evidence.ts';
 import { NodeReader } from '#node/node-reader.ts';
-import { isEligible } from './observe.ts';
+import { byHostName, hostNames, isEligible } from './observe.ts';
 import { OpenRequests } from './act/open-requests.ts';
 import { Readings } from './act/readings.ts';
 
@@ -41,19 +41,21 @@ export function csrController(parts: CsrParts): Controller {
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   const nodeSource = informers.get(nodes);
-  const open = new OpenRequests(requests);
+  instances.addIndex(byHostName, hostNames);
   const readings = new Readings();
-  const judging = { requests: requests.store, open, readings };
-  const ofNode = ({ metadata }: Node) => judgedBy(metadata.name ?? '', judging);
-  const ofInstance = (instance: WindowsInstance) => {
-    const name = boundNode(instance) ?? '';
-    return [...judgedBy(name, judging), ...issuedFor(name, judging)];
-  };
+  const open = new OpenRequests(requests, readings);
+  const ofNode = (node: Node) => readings.openFor(nodeNames(node));
+  const ofInstance = (instance: WindowsInstance) => [
+    ...readings.openFor(hostNames(instance)),
+    ...readings.issuedFor(boundNode(instance) ?? ''),
+  ];
   const inspector = new HostInspector(parts, ofInstance);
   const approver = new Approver(parts, {
-    ...judging,
+    requests: requests.store,
+    open,
+    readings,
     instances: instances.store,
-    nodes: new NodeReader(nodeSource.store),
+    nodes: new NodeReader(nodeSource),
     inspector,
   });
   return new Controller({
@@ -75,25 +77,11 @@ export function csrController(parts: CsrParts): Controller {
   });
 }
 
-/**
- * Pending requests that depend on the Node of this name or on the record of its host. Serving requests are always among them, because
- * their names are compared with those of all other Nodes and hosts.
- */
-function* judgedBy(name: string, { requests, open, readings }: Judging): Iterable<Key> {
-  for (const key of open.judged()) {
-    const request = requests.get(key);
-    const subject = request && readings.known(request)?.subject;
-    if (subject === undefined) continue;
-    if (subject.node === name || request?.spec.signerName === signer.kubeletServing) yield key;
-  }
+/** Serving requests are judged again, too: their names are compared with those of all other Nodes. */
+function nodeNames({ metadata, status }: Node): string[] {
+  const addresses = status?.addresses?.map(({ address }) => address) ?? [];
+  return [metadata.name ?? '', ...addresses].map(normalHostName);
 }
-
-/** Requests whose certificates were issued to this Node and may have an end to record. */
-function* issuedFor(name: string, { requests, readings }: Judging): Iterable<Key> {
-  for (const request of requests.list()) if (readings.knownIssued(request)?.node === name) yield keyOf(request);
-}
-
-type Judging = Pick<CsrStores, 'requests' | 'readings'> & { open: OpenRequests };
 
 function relevantFields({ metadata }: Node): unknown {
   return [metadata.uid, metadata.labels?.[nodeLabel.os]];

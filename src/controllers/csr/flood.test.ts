@@ -89,11 +89,13 @@ test('each version of a request is read once', async () => {
   const made = bench.api.peek(certificateSigningRequests, 'csr-1');
   if (made === undefined) throw new Error('csr-1 is gone');
   const readings = new Readings();
-  expect(readings.known(made)).toBeUndefined();
+  expect([...readings.openFor([name])]).toEqual([]);
   const first = readings.read(made);
   expect(first).toMatchObject({ csr: { ok: true }, subject: { node: name } });
   expect(readings.read(made)).toBe(first);
-  expect(readings.known(made)).toBe(first);
+  expect([...readings.openFor([name, 'other'])]).toEqual([{ namespace: '', name: 'csr-1' }]);
+  readings.close(made.metadata.uid ?? '');
+  expect([...readings.openFor([name])]).toEqual([]);
   expect(readings.read({ ...made })).not.toBe(first);
 });
 

@@ -3,7 +3,8 @@ import { byNode, indexByNode, type WindowsInstance } from '#cluster/windows-inst
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { Store } from '#kube/informer/store.ts';
 import { nodeOf } from '../../../test/kit/csr-facts.ts';
-import { findInstance, takenNames } from './observe.ts';
+import { nodeList } from '../../../test/kit/node-list.ts';
+import { byHostName, findInstance, hostNames, takenNames } from './observe.ts';
 
 function instanceOf(
   name: string,
@@ -33,6 +34,7 @@ const rejected: WindowsInstanceStatus = {
 function storeOf(...instances: WindowsInstance[]): Store<WindowsInstance> {
   const store = new Store<WindowsInstance>();
   store.addIndex(byNode, indexByNode);
+  store.addIndex(byHostName, hostNames);
   for (const each of instances) store.put(each);
   return store;
 }
@@ -72,21 +74,21 @@ const lying = nodeOf('evil', '10.0.0.1', {
 });
 
 test('a hostile Node that reports the proven names of a host takes none of them', () => {
-  expect(takenNames(['win-1', '10.0.0.1'], own, storeOf(own), [lying])).toEqual({});
+  expect(takenNames(['win-1', '10.0.0.1'], own, storeOf(own), nodeList(lying))).toEqual({});
 });
 
 test('a hostile host that says it has the proven names of another takes none of them', () => {
   const evil = instanceOf('evil', host('evil', '10.0.0.66', '10.0.0.1', 'win-1'), { address: '10.0.0.66' });
-  expect(takenNames(['win-1', '10.0.0.1'], own, storeOf(own, evil), [])).toEqual({});
+  expect(takenNames(['win-1', '10.0.0.1'], own, storeOf(own, evil), nodeList())).toEqual({});
 });
 
 test('a hostile Node takes no name that the administrator has added', () => {
   const named = { ...own, spec: { ...own.spec, servingNames: ['alias.corp'] } };
   const node = nodeOf('evil', 'alias.corp');
-  expect(takenNames(['alias.corp'], named, storeOf(named), [node])).toEqual({});
+  expect(takenNames(['alias.corp'], named, storeOf(named), nodeList(node))).toEqual({});
 });
 
-const claim = (name: string) => takenNames([name], own, storeOf(own, ...others), [lying, ...otherNodes]);
+const claim = (name: string) => takenNames([name], own, storeOf(own, ...others), nodeList(lying, ...otherNodes));
 const others = [
   instanceOf('by-name.corp', { ipv4: '10.0.0.2', ...host('win-2', '10.0.0.2', '10.9.0.2') }, { servingNames: ['www'] }),
 ];
@@ -106,21 +108,21 @@ for (const [title, name, holder] of taken) {
 }
 
 test('a name that no other host has is not taken', () => {
-  expect(takenNames(['win-1.corp', '10.0.0.9'], own, storeOf(own, ...others), otherNodes)).toEqual({});
+  expect(takenNames(['win-1.corp', '10.0.0.9'], own, storeOf(own, ...others), nodeList(...otherNodes))).toEqual({});
 });
 
 test('what its own Node reports takes nothing from a host', () => {
-  expect(takenNames(['10.9.0.1'], own, storeOf(own), [nodeOf('win-1', '10.9.0.1')])).toEqual({});
+  expect(takenNames(['10.9.0.1'], own, storeOf(own), nodeList(nodeOf('win-1', '10.9.0.1')))).toEqual({});
 });
 
 test('an address dialed for two instances belongs to neither', () => {
   const twin = instanceOf('twin', { ipv4: '10.0.0.1' }, { address: 'twin.corp' });
-  expect(takenNames(['10.0.0.1'], own, storeOf(own, twin), [])).toEqual({ '10.0.0.1': 'WindowsInstance twin' });
+  expect(takenNames(['10.0.0.1'], own, storeOf(own, twin), nodeList())).toEqual({ '10.0.0.1': 'WindowsInstance twin' });
 });
 
 test('a host that has got the former address of another one is not kept from it by what was dialed before', () => {
   const moved = instanceOf('moved', { ipv4: '10.0.0.1', ...host('win-3', '10.0.0.3') }, { address: 'moved.corp' });
-  expect(takenNames(['10.0.0.1'], own, storeOf(own, moved), [])).toEqual({});
+  expect(takenNames(['10.0.0.1'], own, storeOf(own, moved), nodeList())).toEqual({});
 });
 
 test('a host that calls itself like the address or an added name of another takes nothing from it', () => {
@@ -130,5 +132,5 @@ test('a host that calls itself like the address or an added name of another take
   };
   const squatters = ['win-1.corp', 'alias.corp'].map(name => instanceOf(`evil-${name}`, host(name, '10.0.0.9')));
   const nodes = squatters.map(({ status }) => nodeOf(status?.host?.name ?? '', '10.0.0.9'));
-  expect(takenNames(['win-1.corp', 'alias.corp'], named, storeOf(named, ...squatters), nodes)).toEqual({});
+  expect(takenNames(['win-1.corp', 'alias.corp'], named, storeOf(named, ...squatters), nodeList(...nodes))).toEqual({});
 });

@@ -4,6 +4,7 @@ import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { hasConditionStatus } from '#base/condition.ts';
 import type { StoreView } from '#kube/informer/store.ts';
+import type { NodeReader } from '#node/node-reader.ts';
 
 /** The oldest eligible instance whose record has this Node name. */
 export function findInstance(name: string, store: StoreView<WindowsInstance>): WindowsInstance | undefined {
@@ -24,11 +25,9 @@ export function takenNames(
   names: readonly string[],
   own: WindowsInstance,
   instances: StoreView<WindowsInstance>,
-  nodes: readonly NodeView[],
+  nodes: Pick<NodeReader, 'get' | 'withAddress'>,
 ): Record<string, string> {
   const taken: Record<string, string> = {};
-  const others = instances.list().filter(other => other.metadata.uid !== own.metadata.uid);
-  const otherNodes = nodes.filter(node => node.name !== boundNode(own));
   const fixed = new Set(fixedNames(own).map(normalHostName));
   const ownName = normalHostName(boundNode(own) ?? '');
   for (const name of names) {
@@ -36,6 +35,9 @@ export function takenNames(
     const isWanted = (text: string) => normalHostName(text) === wanted;
     const isFixed = fixed.has(wanted);
     const isClaim = !isFixed && wanted !== ownName;
+    const others = instances.byIndex(byHostName, wanted).filter(other => other.metadata.uid !== own.metadata.uid);
+    const named = [nodes.get(wanted) ?? []].flat();
+    const otherNodes = [...named, ...nodes.withAddress([wanted])].filter(node => node.name !== boundNode(own));
     const instance = others.find(other =>
       [
         ...fixedNames(other),
@@ -50,6 +52,14 @@ export function takenNames(
     if (holder !== undefined) taken[name] = holder;
   }
   return taken;
+}
+
+/** Index of instances by all their names, in lower case. */
+export const byHostName = 'host name';
+
+export function hostNames(instance: WindowsInstance): string[] {
+  const names = [...fixedNames(instance), boundNode(instance) ?? '', ...claimedNames(instance)];
+  return [...new Set(names.map(normalHostName))].filter(name => name !== '');
 }
 
 /** Set by an administrator, or dialed by the operator. */

@@ -15,9 +15,10 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { deleteInstance, instancesPermission, syncInstance } from '#cluster/instance-sync/apply-plan.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
+import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '#cluster/instance-source.ts';
-import { decideOrphan, noEntries } from './decide.ts';
-import { entriesOf, getFreshEntries, recordedHost, resolveEntries } from './observe.ts';
+import { decideOrphan, type ListedEntries, noEntries } from './decide.ts';
+import { type EntryData, getFreshEntries, recordedHost, resolveEntries } from './observe.ts';
 
 export interface InstancesParts extends ControllerParts {
   resolver: Pick<Resolver, 'addresses'>;
@@ -33,20 +34,25 @@ export const permissions: readonly Permission[] = [
 export function instancesController(parts: InstancesParts): Controller {
   const { namespace } = parts;
   const source = new EntrySource(parts);
+  const keyOfHost = (name: string) => ({ namespace, name });
   return new Controller({
     ...parts,
     name: 'instances',
     concurrency: 10,
     passTimeoutMs: 60_000,
     watches: [
-      watching({ source: source.configMaps, keys: map => hostsOf(map).map(name => ({ namespace, name })) }),
+      watching({
+        source: source.configMaps,
+        keys: map => listedHosts(map).map(keyOfHost),
+        changedKeys: (old, map) => changedHosts(old, map).map(keyOfHost),
+      }),
       watching({
         source: source.instances,
         predicate: allOf<WindowsInstance>(
           matching(instance => entryOf(instance) !== undefined),
           changed(({ metadata, spec }) => [spec, metadata.deletionTimestamp]),
         ),
-        keys: instance => [{ namespace, name: entryOf(instance) ?? '' }],
+        keys: instance => [keyOfHost(entryOf(instance) ?? '')],
       }),
     ],
     reconcile: ({ name }, pass) => source.reconcile(name, pass),
@@ -55,12 +61,15 @@ export function instancesController(parts: InstancesParts): Controller {
 
 /** For a WindowsInstance that is kept although its entry is gone. */
 const recheckMs = 60_000;
+const resolvedMs = 5000;
 
 class EntrySource {
   readonly configMaps: Informer<ConfigMap>;
   readonly instances: Informer<WindowsInstance>;
   readonly #parts: InstancesParts;
   readonly #events: EventDeduper;
+  readonly #entries = new InstanceEntries();
+  #resolved: { resourceVersion: string; untilMs: number; entries: Promise<ListedEntries> } | undefined;
 
   constructor(parts: InstancesParts) {
     const { informers, namespace } = parts;
@@ -76,7 +85,7 @@ class EntrySource {
     const map = this.configMaps.store.get({ namespace: this.#parts.namespace, name: configMapName.instances });
     const ref: SourceRef = { kind: 'ConfigMap', name: host };
     const own = this.instances.store.byIndex(bySource, sourceText(ref));
-    const entries = entriesOf(host, map?.data ?? {});
+    const entries = this.#entries.of(host, map);
     const usable = entries.find(entry => entry.ok);
     // An existing instance has a condition and an event of its own.
     const reported = entries.flatMap(entry =>
@@ -96,12 +105,13 @@ class EntrySource {
   }
 
   async #deleteOrphans(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
-    const { client, namespace, resolver } = this.#parts;
-    const data = await getFreshEntries(client, namespace, pass.signal);
-    if (entriesOf(host, data).length > 0) return after(1000, 'its entry is not in the cache yet');
+    const { client, namespace } = this.#parts;
+    const { data, resourceVersion } = await getFreshEntries(client, namespace, pass.signal);
+    if (Object.keys(data).some(address => normalHostName(address) === host))
+      return after(1000, 'its entry is not in the cache yet');
     const hosts = own.map(instance => ({ instance, host: recordedHost(instance) }));
     const hasJoined = hosts.some(({ host: { node } }) => node !== undefined);
-    const listed = hasJoined ? await resolveEntries(data, this.instances.store, resolver) : noEntries;
+    const listed = hasJoined ? await this.#resolve(data, resourceVersion) : noEntries;
     for (const { instance, host: recorded } of hosts) {
       const orphan = decideOrphan(recorded, listed);
       if (orphan.do === 'keep') {
@@ -112,10 +122,17 @@ class EntrySource {
     }
     return done;
   }
-}
 
-function hostsOf({ data = {} }: ConfigMap): string[] {
-  return [...new Set(Object.keys(data).map(normalHostName))];
+  /** When many entries are removed at once, the names of all others are not resolved for each of them. */
+  #resolve(data: EntryData, resourceVersion: string): Promise<ListedEntries> {
+    const { clock, resolver } = this.#parts;
+    const nowMs = clock.monotonicMs();
+    if (this.#resolved?.resourceVersion !== resourceVersion || nowMs >= this.#resolved.untilMs) {
+      const entries = resolveEntries(data, this.instances.store, resolver);
+      this.#resolved = { resourceVersion, untilMs: nowMs + resolvedMs, entries };
+    }
+    return this.#resolved.entries;
+  }
 }
 
 /** The entry that an instance belongs to. */

@@ -1,7 +1,7 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { type EntryResult, parseEntries, resolveInstances } from '#contract/instances.ts';
+import { resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
@@ -12,18 +12,14 @@ import type { ListedEntries, RecordedHost } from './decide.ts';
 
 export type EntryData = Readonly<Record<string, string>>;
 
-/** The entries of one host by name: several when its name is listed in several spellings. */
-export function entriesOf(host: string, data: EntryData): EntryResult[] {
-  return parseEntries(data).filter(({ address }) => normalHostName(address) === host);
-}
-
-/** Reads past the cache; empty when the ConfigMap does not exist. */
+/** Reads past the cache; without data when the ConfigMap does not exist. */
 export async function getFreshEntries(
   client: Pick<Client, 'find'>,
   namespace: string,
   signal: AbortSignal,
-): Promise<EntryData> {
-  return (await client.find(configMaps, configMapName.instances, { namespace, signal }))?.data ?? {};
+): Promise<{ data: EntryData; resourceVersion: string }> {
+  const { data = {}, metadata } = (await client.find(configMaps, configMapName.instances, { namespace, signal })) ?? {};
+  return { data, resourceVersion: metadata?.resourceVersion ?? '' };
 }
 
 export function recordedHost(instance: WindowsInstance): RecordedHost {

@@ -1,5 +1,11 @@
 import { findCondition } from '#base/condition.ts';
-import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byAddress,
+  hostAddresses,
+  type WindowsInstance,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
@@ -7,7 +13,7 @@ import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
-import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import { after, afterInTurn, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
@@ -27,14 +33,17 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
+import { changedHosts, listedHosts } from '#cluster/instance-entries.ts';
+import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { Acceptance } from './act/acceptance.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
+import { JourneyPlaces } from './act/journey-places.ts';
 import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
-import { hostChanges, instancesOf, isEntry, nodeChanges, specChanges } from './observe.ts';
+import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
@@ -86,6 +95,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const { informers, namespace, random, watches = [] } = parts;
   const limits = { ...defaultLimits, ...parts.limits };
   const instances = informers.get(windowsInstances, { namespace });
+  instances.addIndex(byAddress, hostAddresses);
+  instances.addIndex(bySource, indexBySource);
   const nodeSource = informers.get(nodes);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
@@ -93,9 +104,14 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const conflicts = new EventDeduper(parts);
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
-  const isEntryStale = (instance: WindowsInstance) => isEntry(instance) && isAcceptanceStale(instance);
-  const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store.list()).map(keyOf);
-  return new Controller({
+  const staleOf = (host: string): Key[] => {
+    const entry = instances.store.byIndex(bySource, sourceText({ kind: 'ConfigMap', name: host }));
+    return entry.filter(isAcceptanceStale).map(keyOf);
+  };
+  const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
+  const places = new JourneyPlaces(limits.hosts, key => void controller.enqueue(key));
+  const work: Work = { ...parts, deps, instances, acceptance, conflicts, places };
+  const controller = new Controller({
     ...parts,
     name: 'lifecycle',
     concurrency: limits.hosts + shortPasses,
@@ -109,17 +125,27 @@ export function lifecycleController(parts: LifecycleParts): Controller {
         predicate: hostChanges,
         keys: instance => acceptance.rivalsOf(instance).filter(isAcceptanceStale).map(keyOf),
       }),
-      watching({ source: maps, keys: () => instances.store.list().filter(isEntryStale).map(keyOf) }),
+      watching({
+        source: maps,
+        keys: map => listedHosts(map).flatMap(staleOf),
+        changedKeys: (old, map) => changedHosts(old, map).flatMap(staleOf),
+      }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
       ...watches,
     ],
     reconcile: async (key, pass) => {
       const instance = instances.store.get(key);
-      return instance === undefined
-        ? done
-        : reconcile(instance, { ...parts, deps, instances, acceptance, conflicts }, pass);
+      let isWaiting = false;
+      try {
+        const outcome = instance === undefined ? done : await reconcile(instance, work, pass);
+        isWaiting = 'keepsBackoff' in outcome;
+        return outcome;
+      } finally {
+        if (!isWaiting) places.leave(key);
+      }
     },
   });
+  return controller;
 }
 
 type Work = LifecycleParts & {
@@ -128,6 +154,7 @@ type Work = LifecycleParts & {
   acceptance: Acceptance;
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
+  places: JourneyPlaces;
 };
 
 async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
@@ -192,9 +219,9 @@ function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' 
 
 /** Decides again with a fresh read: a reboot or certificate that was just recorded must not be missed. */
 async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
-  const { hosts } = work.deps.slots;
-  if (hosts.free === 0) return after(fullMs, 'as many hosts as allowed have a journey');
-  using _slot = await hosts.take(pass.signal);
+  const place = work.places.take(keyOf(cached), pass.attempt > 1 ? 'retry' : 'first');
+  if (place === undefined) return afterInTurn(fullMs, 'as many hosts as allowed have a journey');
+  using _place = place;
   const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
   const next = decide(cachedFacts(instance, work));
@@ -209,7 +236,8 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
 }
 
 const staleMs = 1000;
-const fullMs = 5000;
+/** A host is woken when it is its turn; this is only a safety net. */
+const fullMs = 5 * 60_000;
 
 async function reportNode(
   instance: WindowsInstance,
@@ -220,7 +248,7 @@ async function reportNode(
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
-  const conflicts = addressConflicts(instance, node.name, deps.nodes.list());
+  const conflicts = addressConflicts(instance, node.name, deps.nodes);
   work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
   const further = reach === undefined ? [] : [kubeletCondition(reach)];

@@ -9,6 +9,7 @@ import { instanceAnnotation } from '#contract/names.ts';
 import type { EventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
+import { nodeList } from '../../../test/kit/node-list.ts';
 import { configureKind, reconnectKind } from './act/run-journey.ts';
 import { addressConflicts, failureEvents, isTransientFailure, type InstanceEvent, setupEvent } from './events.ts';
 
@@ -105,7 +106,7 @@ const shared: [string, NodeView[], string[]][] = [
 ];
 for (const [name, nodes, want] of shared) {
   test(`address conflicts with ${name}`, () => {
-    const told = addressConflicts(recorded, 'win-5', nodes).map(({ message }) => message);
+    const told = addressConflicts(recorded, 'win-5', nodeList(...nodes)).map(({ message }) => message);
     expect(told).toEqual(
       want.map(each => {
         const [node, address] = each.split(' ');

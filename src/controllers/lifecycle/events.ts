@@ -1,13 +1,13 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
-import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { hostAddresses, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
-import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#base/condition.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
 import { eventObjects, sourceReference } from '#cluster/instance-events.ts';
+import type { ClusterNodes } from '#node/lifecycle/deps.ts';
 
 export interface InstanceEvent {
   object: ObjectReference;
@@ -30,12 +30,13 @@ export function rejectionEvent({ spec }: WindowsInstance, { code, message, remed
 
 /** Other Nodes that report an address of the host. Addresses never decide which Node a host is, so an event is enough. */
 export function addressConflicts(
-  { spec, status }: WindowsInstance,
+  instance: WindowsInstance,
   own: string,
-  nodes: readonly NodeView[],
+  nodes: Pick<ClusterNodes, 'withAddress'>,
 ): EventText[] {
-  const addresses = new Set([spec.address, ...(status?.host?.addresses ?? [])].map(normalHostName));
+  const addresses = new Set(hostAddresses(instance));
   return nodes
+    .withAddress(addresses)
     .filter(({ name }) => name !== own)
     .flatMap(node => {
       const [shared] = node.addresses.filter(({ address }) => addresses.has(normalHostName(address)));

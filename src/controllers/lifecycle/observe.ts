@@ -1,9 +1,9 @@
 import { normalHostName } from '#base/dns-name.ts';
-import { sourceOf } from '#cluster/instance-source.ts';
-import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { byAddress, byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation, prefix } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import { changed, type Predicate } from '#kube/controller/predicate.ts';
+import type { StoreView } from '#kube/informer/store.ts';
 import type { Node } from '#kube/resources.ts';
 import { isRejected } from './condition.ts';
 
@@ -23,10 +23,6 @@ export const hostChanges = changed(({ metadata, status }: WindowsInstance) => [
   isRejected({ metadata, status } as WindowsInstance),
 ]);
 
-export function isEntry(instance: WindowsInstance): boolean {
-  return sourceOf(instance)?.kind === 'ConfigMap';
-}
-
 /** Ignores Linux nodes, heartbeats and images. */
 export const nodeChanges: Predicate<Node> = {
   added: isWindows,
@@ -45,13 +41,8 @@ function relevantOf({ metadata, spec, status }: Node): unknown {
 }
 
 /** By name; also by address, because address conflicts are reported. */
-export function instancesOf({ metadata, status }: Node, instances: readonly WindowsInstance[]): WindowsInstance[] {
+export function instancesOf({ metadata, status }: Node, instances: StoreView<WindowsInstance>): WindowsInstance[] {
   const addresses = new Set(status?.addresses?.map(({ address }) => normalHostName(address)));
-  return instances.filter(
-    instance =>
-      boundNode(instance) === metadata.name ||
-      [instance.spec.address, ...(instance.status?.host?.addresses ?? [])].some(each =>
-        addresses.has(normalHostName(each)),
-      ),
-  );
+  const named = instances.byIndex(byNode, metadata.name ?? '');
+  return [...new Set([...named, ...[...addresses].flatMap(address => instances.byIndex(byAddress, address))])];
 }

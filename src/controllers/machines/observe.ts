@@ -82,15 +82,19 @@ function nodesOf(views: readonly MachineView[], store: StoreView<Node>): NodeVie
 
 /** Host names that the cloud reports for a Machine; its Node must have one of them. */
 export function machineNames(informers: Pick<Informers, 'get'>): MachineNames {
-  const { store } = informers.get(machines, windowsMachines);
+  const source = informers.get(machines, windowsMachines);
+  const { store } = source;
+  source.addIndex(byHostName, normalNamesOf);
   return {
     of: name => hostNamesOf(store.get({ namespace: namespaceName.machineApi, name })),
-    withName: name =>
-      store
-        .list()
-        .filter(machine => hostNamesOf(machine).some(each => normalHostName(each) === name))
-        .map(({ metadata }) => metadata.name ?? ''),
+    withName: name => store.byIndex(byHostName, name).map(({ metadata }) => metadata.name ?? ''),
   };
+}
+
+const byHostName = 'host name';
+
+function normalNamesOf(machine: Machine): string[] {
+  return hostNamesOf(machine).map(normalHostName);
 }
 
 function hostNamesOf(machine: Machine | undefined): string[] {

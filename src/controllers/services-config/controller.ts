@@ -8,6 +8,7 @@ import {
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
+import { byServicesVersion, servicesVersion } from '#cluster/services-index.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
@@ -22,7 +23,7 @@ import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { decide, type ServicesConfigFacts } from './decide.ts';
-import { isServices, observe } from './observe.ts';
+import { byVersion, isServices, markedVersions, observe, recordedVersion } from './observe.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'delete'] },
@@ -48,6 +49,9 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
     instances: informers.get(windowsInstances, { namespace }),
   };
   sources.instances.addIndex(byNode, indexByNode);
+  sources.instances.addIndex(byVersion, recordedVersion);
+  sources.nodes.addIndex(byVersion, markedVersions);
+  sources.maps.addIndex(byServicesVersion, servicesVersion);
   const stores = {
     facts,
     settings: parts.settings,

@@ -1,17 +1,18 @@
 import { expect, test } from 'vitest';
+import { byServicesVersion, servicesVersion } from '#cluster/services-index.ts';
 import { byNode, indexByNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { Store, type StoreView } from '#kube/informer/store.ts';
+import { type Index, Store, type StoreView } from '#kube/informer/store.ts';
+import type { KubeResource } from '#kube/resource.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { benchSettings, fixedFacts, unknownFacts } from '../../../test/kit/fixed-facts.ts';
-import { isServices, observe } from './observe.ts';
+import { byVersion, isServices, markedVersions, observe, recordedVersion } from './observe.ts';
 
-const listOf = <T>(...objects: T[]) => ({ list: () => objects });
-function storeOf(instances: readonly WindowsInstance[]): StoreView<WindowsInstance> {
-  const store = new Store<WindowsInstance>();
-  store.addIndex(byNode, indexByNode);
-  for (const instance of instances) store.put(instance);
+function storeOf<T extends KubeResource>(objects: readonly T[], indexes: Record<string, Index<T>>): StoreView<T> {
+  const store = new Store<T>();
+  for (const [index, valuesOf] of Object.entries(indexes)) store.addIndex(index, valuesOf);
+  for (const object of objects) store.put(object);
   return store;
 }
 const map = (name: string, more: Partial<ConfigMap> = {}): ConfigMap => ({ metadata: { name }, ...more });
@@ -24,9 +25,9 @@ const seen = (
   observe({
     facts,
     settings: benchSettings,
-    configMaps: listOf(...maps),
-    nodes: listOf(...nodes),
-    instances: storeOf(instances),
+    configMaps: storeOf(maps, { [byServicesVersion]: servicesVersion }),
+    nodes: storeOf(nodes, { [byVersion]: markedVersions }),
+    instances: storeOf(instances, { [byNode]: indexByNode, [byVersion]: recordedVersion }),
   });
 
 test('sees services ConfigMaps only', () => {

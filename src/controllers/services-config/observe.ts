@@ -1,10 +1,10 @@
 import { attempt } from '#base/errors.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
+import { servicesMaps, servicesVersion } from '#cluster/services-index.ts';
 import { byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
-import { versionOfServicesConfigMap } from '#contract/version.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { servicesManifest } from '#node/desired/services.ts';
@@ -13,9 +13,9 @@ import type { ServicesConfigFacts, StoredServices } from './decide.ts';
 export interface ServicesConfigStores {
   facts: Pick<FactsSource, 'read'>;
   settings: OperatorSettings;
-  configMaps: Pick<StoreView<ConfigMap>, 'list'>;
-  nodes: Pick<StoreView<Node>, 'list'>;
-  instances: StoreView<WindowsInstance>;
+  configMaps: Pick<StoreView<ConfigMap>, 'byIndex' | 'indexValues'>;
+  nodes: Pick<StoreView<Node>, 'byIndex' | 'indexValues'>;
+  instances: Pick<StoreView<WindowsInstance>, 'byIndex' | 'indexValues'>;
 }
 
 export function observe({ facts, settings, configMaps, nodes, instances }: ServicesConfigStores): ServicesConfigFacts {
@@ -24,8 +24,8 @@ export function observe({ facts, settings, configMaps, nodes, instances }: Servi
   return {
     version: settings.version,
     wanted: wanted?.ok ? wanted.value : undefined,
-    stored: configMaps.list().filter(isServices).map(storedServices),
-    inUse: versionsInUse(nodes.list(), instances),
+    stored: servicesMaps(configMaps).map(storedServices),
+    inUse: versionsInUse(nodes, instances),
   };
 }
 
@@ -33,20 +33,28 @@ export function observe({ facts, settings, configMaps, nodes, instances }: Servi
  * Versions in the records of all instances. Annotations, which a Node can write itself, count only for Nodes without an instance, such
  * as Nodes of the Go operator before adoption.
  */
-function versionsInUse(nodes: readonly Node[], instances: StoreView<WindowsInstance>): string[] {
-  const recorded = instances.list().map(({ status }) => status?.version ?? '');
-  const unbound = nodes
-    .filter(({ metadata }) => isWindowsNode({ labels: metadata.labels ?? {} }))
-    .filter(({ metadata }) => instances.byIndex(byNode, metadata.name ?? '').length === 0)
-    .flatMap(({ metadata: { annotations = {} } }) => [
-      annotations[nodeAnnotation.version] ?? '',
-      annotations[nodeAnnotation.desiredVersion] ?? '',
-    ]);
-  return [...new Set([...recorded, ...unbound])].filter(version => version !== '');
+function versionsInUse(nodes: ServicesConfigStores['nodes'], instances: ServicesConfigStores['instances']): string[] {
+  const recorded = new Set(instances.indexValues(byVersion));
+  const isUnbound = ({ metadata }: Node) => instances.byIndex(byNode, metadata.name ?? '').length === 0;
+  const marked = nodes.indexValues(byVersion).filter(version => !recorded.has(version));
+  return [...recorded, ...marked.filter(version => nodes.byIndex(byVersion, version).some(isUnbound))];
 }
 
-export function isServices({ metadata }: ConfigMap): boolean {
-  return versionOfServicesConfigMap(metadata.name ?? '') !== undefined;
+/** Index of instances by recorded version, and of Windows Nodes by the versions in their annotations. */
+export const byVersion = 'version';
+
+export function recordedVersion({ status }: WindowsInstance): string[] {
+  return status?.version === undefined || status.version === '' ? [] : [status.version];
+}
+
+export function markedVersions({ metadata: { labels = {}, annotations = {} } }: Node): string[] {
+  if (!isWindowsNode({ labels })) return [];
+  const versions = [annotations[nodeAnnotation.version] ?? '', annotations[nodeAnnotation.desiredVersion] ?? ''];
+  return [...new Set(versions)].filter(version => version !== '');
+}
+
+export function isServices(map: ConfigMap): boolean {
+  return servicesVersion(map).length > 0;
 }
 
 function storedServices({ metadata, data = {}, immutable = false }: ConfigMap): StoredServices {

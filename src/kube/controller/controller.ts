@@ -10,6 +10,7 @@ import { type QueueOptions, WorkQueue } from '../queue/queue.ts';
 import { type Pass, type Reconcile, TerminalError } from './reconcile.ts';
 import { Relist } from './relist.ts';
 import { type Key, keyText } from '../resource.ts';
+import { TimeSlice } from './turn.ts';
 import type { Watch } from './watches.ts';
 
 export interface ControllerOptions {
@@ -64,6 +65,7 @@ export class Controller implements Runnable {
   readonly #relist: Relist;
   /** Aborted when the controller stops. */
   readonly #passes = new Set<AbortController>();
+  readonly #slice: TimeSlice;
   #overdueCount = 0;
   #isStopping = false;
 
@@ -72,6 +74,7 @@ export class Controller implements Runnable {
     this.#options = withDefaults(options);
     this.#labels = { controller: options.name };
     const { clock, metrics, log, queue, watches } = this.#options;
+    this.#slice = new TimeSlice(clock);
     this.#queue = new WorkQueue({ ...queue, name: options.name, clock, metrics, onRoom: () => this.#relist.resume() });
     this.#relist = new Relist(
       () => watches.flatMap(watch => [...watch.relist(log)]),
@@ -131,6 +134,7 @@ export class Controller implements Runnable {
 
   async #serve(): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
+      await this.#slice.mayYield();
       await this.#handle(key);
     }
   }
@@ -178,7 +182,7 @@ export class Controller implements Runnable {
         this.#queue.forget(key);
         return this.#count('success');
       case 'waiting':
-        this.#queue.forget(key);
+        if (!end.keepsBackoff) this.#queue.forget(key);
         this.#queue.addAfter(key, Math.max(shortestWaitMs, end.afterMs));
         log.debug('Requeued', { why: end.why, afterMs: end.afterMs });
         return this.#count('requeue_after');

@@ -1,3 +1,4 @@
+import { ended as noMore } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
@@ -6,7 +7,7 @@ import { type Key, keyText } from '../resource.ts';
 
 export type Ended = { ms: number } & (
   | { is: 'done' }
-  | { is: 'waiting'; afterMs: number; why: string }
+  | { is: 'waiting'; afterMs: number; why: string; keepsBackoff: boolean }
   | { is: 'failed'; error: Error; isBug: boolean }
 );
 
@@ -28,7 +29,7 @@ export function runPass(
   const over = new AbortController();
   const overdue = guard(abort, limits, over.signal);
   const ended = settle(reconcile).then(end => {
-    over.abort();
+    over.abort(noMore);
     return { ...end, ms: clock.monotonicMs() - startMs };
   });
   return { ended, overdue };
@@ -64,7 +65,8 @@ function judge(outcome: unknown) {
   if (isRecord(outcome)) {
     const { after, why } = outcome;
     if (outcome['done'] === true) return { is: 'done' as const };
-    if (isDelay(after)) return { is: 'waiting' as const, afterMs: after, why: String(why) };
+    const keepsBackoff = outcome['keepsBackoff'] === true;
+    if (isDelay(after)) return { is: 'waiting' as const, afterMs: after, why: String(why), keepsBackoff };
   }
   const error = new Error(`the pass returned ${shown(outcome)}, which is not an outcome`);
   return { is: 'failed' as const, error, isBug: true };

@@ -2,13 +2,18 @@ import type { Log } from '#base/log.ts';
 import type { Key } from '../resource.ts';
 
 /** The result of a pass. Waiting is not a failure. */
-export type Outcome = { done: true } | { after: number; why: string };
+export type Outcome = { done: true } | { after: number; why: string; keepsBackoff?: true };
 
 export const done: Outcome = Object.freeze({ done: true });
 
 /** Requeues the key after this time. */
 export function after(ms: number, why: string): Outcome {
   return { after: ms, why };
+}
+
+/** Like `after`, for a key that still has to retry what failed before. */
+export function afterInTurn(ms: number, why: string): Outcome {
+  return { after: ms, why, keepsBackoff: true };
 }
 
 /** A failure that is not retried before the next change. */

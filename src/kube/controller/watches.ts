@@ -23,6 +23,8 @@ export interface WatchSpec<T extends KubeResource> {
   predicate?: Predicate<T>;
   /** The keys to reconcile when this object changes; default: its own. */
   keys?: (object: T) => Iterable<Key>;
+  /** Instead of the keys of both versions, when only some of them are concerned. */
+  changedKeys?: (old: T, object: T) => Iterable<Key>;
   /** Whether a change resets the backoff of its keys: for requests of users. */
   resetsBackoff?: boolean;
 }
@@ -38,7 +40,7 @@ export interface Watch {
 
 /** Maps changes of a source to keys. Never throws into the source. */
 export function watching<T extends KubeResource>(spec: WatchSpec<T>): Watch {
-  const { source, predicate = {}, keys, resetsBackoff = false } = spec;
+  const { source, predicate = {}, keys, changedKeys, resetsBackoff = false } = spec;
   const keysOf = keys ?? (object => [keyOf(object)]);
 
   /** A change for which the predicate fails is not dropped. */
@@ -52,9 +54,9 @@ export function watching<T extends KubeResource>(spec: WatchSpec<T>): Watch {
   }
 
   /** Each key once: a worker may take the first at once, and would then work on the second again. */
-  function keysFor(object: T, log: Log): Key[] {
+  function keysFor(object: T, log: Log, find: () => Iterable<Key> = () => keysOf(object)): Key[] {
     try {
-      return [...new Map([...keysOf(object)].map(key => [keyText(key), key])).values()];
+      return [...new Map([...find()].map(key => [keyText(key), key])).values()];
     } catch (error) {
       log.error('Mapping an object to keys failed; ignoring its change', { object: keyText(keyOf(object)), error });
       return [];
@@ -72,6 +74,10 @@ export function watching<T extends KubeResource>(spec: WatchSpec<T>): Watch {
         },
         updated: (old, object) => {
           if (!passes(() => predicate.updated?.(old, object), log)) return;
+          if (changedKeys !== undefined) {
+            for (const key of keysFor(object, log, () => changedKeys(old, object))) enqueue(key, 'always');
+            return;
+          }
           const wanted = keysFor(object, log);
           const known = new Set(wanted.map(keyText));
           for (const key of wanted) enqueue(key, 'if there is room');

@@ -15,6 +15,8 @@ export interface Call {
   path: string;
   body?: unknown;
   contentType?: string | undefined;
+  /** Default: JSON. */
+  accept?: string;
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
   maxRetries?: number | undefined;
@@ -32,10 +34,13 @@ interface Attempt {
   call: Call;
   name: string;
   signal: AbortSignal;
-  endsAtMs: number;
+  /** Waits as long as the server asks for; that time does not count. */
+  wait: (ms: number) => Promise<void>;
 }
 
 const maxErrorBytes = 1_048_576;
+/** A server that asks for a longer wait is as good as gone; its error explains more than a timeout. */
+const maxWaitMs = 30_000;
 
 /** Sends calls with credentials, deadlines and retries, and turns error responses into ApiErrors. */
 export class Caller {
@@ -72,15 +77,21 @@ export class Caller {
     const timeoutMs = call.timeoutMs ?? defaultMs;
     const name = requestName(call.method, call.path);
     const deadline = startDeadline(clock, timeoutMs, () => tooLate(name, timeoutMs), call.signal);
+    let endsAtMs = clock.monotonicMs() + timeoutMs;
+    const wait = async (ms: number) => {
+      endsAtMs += ms;
+      deadline.extend(endsAtMs - clock.monotonicMs());
+      await clock.sleep(ms, deadline.signal);
+    };
     try {
-      return await run({ call, name, signal: deadline.signal, endsAtMs: clock.monotonicMs() + timeoutMs });
+      return await run({ call, name, signal: deadline.signal, wait });
     } finally {
       deadline.end();
     }
   }
 
-  async #accepted({ call, name, signal, endsAtMs }: Attempt): Promise<Exchange> {
-    const { clock, maxRetries } = this.#options;
+  async #accepted({ call, name, signal, wait }: Attempt): Promise<Exchange> {
+    const { maxRetries } = this.#options;
     const { identity } = this.#connection;
     let renewed = false;
     for (let retries = 0; ; ) {
@@ -93,15 +104,9 @@ export class Caller {
         if (await identity.renew(credential, signal)) continue;
       }
       const waitMs = retryWaitMs(error);
-      // No wait beyond the deadline: the error of the server explains more than a timeout.
-      if (
-        waitMs === undefined ||
-        retries === (call.maxRetries ?? maxRetries) ||
-        clock.monotonicMs() + waitMs > endsAtMs
-      )
-        throw error;
+      if (waitMs === undefined || waitMs > maxWaitMs || retries === (call.maxRetries ?? maxRetries)) throw error;
       retries += 1;
-      await clock.sleep(waitMs, signal);
+      await wait(waitMs);
     }
   }
 
@@ -113,7 +118,7 @@ export class Caller {
       method: call.method,
       path: `${prefix}${call.path}`,
       headers: {
-        accept: 'application/json',
+        accept: call.accept ?? 'application/json',
         'user-agent': userAgent,
         ...(body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
         ...(authorization === undefined ? {} : { authorization: authorization.reveal() }),

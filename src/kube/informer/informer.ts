@@ -1,6 +1,6 @@
 import { type Log, silentLog } from '#base/log.ts';
 import { Reflector, type ReflectorCounts, type ReflectorOptions } from './reflector.ts';
-import { type KubeResource, keyOf, keyText } from '../resource.ts';
+import { type Key, type KubeResource, keyOf, keyText } from '../resource.ts';
 import { type Change, type Index, Store, type StoreView } from './store.ts';
 
 /** Called for every change in order. Its failures and delays do not affect the informer or other handlers. */
@@ -32,6 +32,8 @@ export class Informer<T extends KubeResource> {
   readonly #reflector: Reflector<T>;
   readonly #log: Log;
   readonly #registrations = new Set<Registration<T>>();
+  /** Handlers for single objects, by key. */
+  readonly #followers = new Map<string, Set<Registration<T>>>();
   readonly #stopping = new AbortController();
   #hasSynced = false;
   #running: Promise<void> | undefined;
@@ -89,6 +91,19 @@ export class Informer<T extends KubeResource> {
     };
   }
 
+  /** Reports later changes of one object; costs the others nothing. The returned function removes the handler. */
+  follow(key: Key, handler: Handler<T>): () => void {
+    const registration = { handler, isRemoved: this.#stopping.signal.aborted };
+    const text = keyText(key);
+    const followers = this.#followers.get(text) ?? new Set();
+    this.#followers.set(text, followers.add(registration));
+    return () => {
+      registration.isRemoved = true;
+      followers.delete(registration);
+      if (followers.size === 0 && this.#followers.get(text) === followers) this.#followers.delete(text);
+    };
+  }
+
   start(): void {
     if (!this.#stopping.signal.aborted) this.#running ??= this.#reflector.run(this.#stopping.signal);
   }
@@ -97,6 +112,8 @@ export class Informer<T extends KubeResource> {
   async stop(): Promise<void> {
     this.#stopping.abort();
     for (const registration of this.#registrations) registration.isRemoved = true;
+    for (const followers of this.#followers.values())
+      for (const registration of followers) registration.isRemoved = true;
     this.#rejectSynced(new Error('the informer was stopped before it had synced'));
     await this.#running;
   }
@@ -110,7 +127,11 @@ export class Informer<T extends KubeResource> {
   #notify(changes: readonly Change<T>[]): void {
     // A handler that is added meanwhile gets the new content when it is added.
     const registrations = [...this.#registrations];
-    for (const change of changes) for (const registration of registrations) this.#call(registration, change);
+    for (const change of changes) {
+      for (const registration of registrations) this.#call(registration, change);
+      const followers = [...(this.#followers.get(keyText(keyOf(change.object))) ?? [])];
+      for (const registration of followers) this.#call(registration, change);
+    }
   }
 
   #call({ handler, isRemoved }: Registration<T>, change: Change<T>): void {

@@ -15,6 +15,8 @@ export interface StoreView<T> {
   list(): T[];
   /** All objects with this value in this index. */
   byIndex(name: string, value: string): T[];
+  /** All values of this index, each once. */
+  indexValues(name: string): string[];
 }
 
 interface IndexTable<T> {
@@ -46,9 +48,11 @@ export class Store<T extends KubeResource> implements StoreView<T> {
   }
 
   byIndex(name: string, value: string): T[] {
-    const index = this.#indexes.get(name);
-    if (index === undefined) throw new Error(`the store has no index ${name}`);
-    return [...(index.entries.get(value)?.values() ?? [])];
+    return [...(this.#index(name).entries.get(value)?.values() ?? [])];
+  }
+
+  indexValues(name: string): string[] {
+    return [...this.#index(name).entries.keys()];
   }
 
   /** Adding the same function under the same name again has no effect. */
@@ -92,6 +96,12 @@ export class Store<T extends KubeResource> implements StoreView<T> {
     const kept = new Set(objects.map(object => keyText(keyOf(object))));
     const gone = [...this.#objects].filter(([key]) => !kept.has(key)).map(([, object]) => object);
     return [...gone.flatMap(object => this.remove(object)), ...objects.flatMap(object => this.put(object))];
+  }
+
+  #index(name: string): IndexTable<T> {
+    const index = this.#indexes.get(name);
+    if (index === undefined) throw new Error(`the store has no index ${name}`);
+    return index;
   }
 
   #enter(name: string, index: IndexTable<T>, key: string, object: T): void {

@@ -19,10 +19,15 @@ export interface LeaseOptions {
   /** How long this process leads after its last renewal. */
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
+  /** Whether a holder is known to have ended, so that nobody has to wait for it. */
+  hasEnded?: (identity: string) => boolean;
   clock?: Clock;
   random?: () => number;
   log?: Log;
 }
+
+/** A slow server gets its time, but a dead connection must not use up that of several attempts. */
+const maxCallMs = 20_000;
 
 interface Term {
   /** The lease as last written; undefined when it must be read again. */
@@ -99,7 +104,7 @@ export class LeaseLeadership implements Leadership {
     this.#observer.note(current);
     const { holder } = this.#observer;
     if (holder !== before) this.#options.log.info('Lease has a new holder', { lease: this.#label, holder });
-    if (this.#observer.leftMs() > 0) return undefined;
+    if (this.#observer.leftMs() > 0 && !this.#options.hasEnded(holder)) return undefined;
     const transitions = current === undefined ? 0 : (current.spec?.leaseTransitions ?? 0) + 1;
     try {
       const { written, sentMs: renewedMs } = await this.#write(current, transitions, signal);
@@ -138,9 +143,8 @@ export class LeaseLeadership implements Leadership {
   }
 
   async #renew(term: Term, leftMs: number): Promise<void> {
-    const { clock, renewDeadlineMs: ms } = this.#options;
-    // At most half of the time, so that a second attempt over another connection is possible.
-    const limit = { clock, ms: Math.min(leftMs, ms / 2), error: () => new Error('no response in time') };
+    const { clock } = this.#options;
+    const limit = { clock, ms: Math.min(leftMs, this.#callMs), error: () => new Error('no response in time') };
     await withDeadline({ ...limit, signal: term.stop.signal }, signal =>
       this.#update(term, signal, async current => {
         const { written, sentMs } = await this.#write(current, term.transitions, signal);
@@ -172,14 +176,19 @@ export class LeaseLeadership implements Leadership {
     throw this.#lost(`is held by "${holderIdentity}" now`);
   }
 
+  /** At most half of the time, so that a second attempt over another connection is possible. */
+  get #callMs(): number {
+    return Math.min(this.#options.renewDeadlineMs / 2, maxCallMs);
+  }
+
   async #read(signal: AbortSignal): Promise<Lease | undefined> {
-    const { client, namespace, name, renewDeadlineMs } = this.#options;
-    return client.find(leases, name, { namespace, signal, timeoutMs: renewDeadlineMs / 2, maxRetries: 0 });
+    const { client, namespace, name } = this.#options;
+    return client.find(leases, name, { namespace, signal, timeoutMs: this.#callMs, maxRetries: 0 });
   }
 
   /** Replaces the version that was read, so that only one of several writers succeeds. */
   async #write(current: Lease | undefined, transitions: number, signal: AbortSignal) {
-    const { client, clock, namespace, name, identity, leaseDurationMs, renewDeadlineMs } = this.#options;
+    const { client, clock, namespace, name, identity, leaseDurationMs } = this.#options;
     const sentMs = clock.monotonicMs();
     const now = microTimestamp(clock.now());
     const isOwn = current?.spec?.holderIdentity === identity && current.spec.leaseTransitions === transitions;
@@ -194,7 +203,7 @@ export class LeaseLeadership implements Leadership {
         leaseTransitions: transitions,
       },
     };
-    const options = { signal, timeoutMs: renewDeadlineMs / 2, maxRetries: 0 };
+    const options = { signal, timeoutMs: this.#callMs, maxRetries: 0 };
     const written = await (current === undefined
       ? client.create(leases, lease, options)
       : client.replace(leases, lease, options));
@@ -202,14 +211,14 @@ export class LeaseLeadership implements Leadership {
   }
 
   async #free(term: Term, signal: AbortSignal): Promise<void> {
-    const { client, clock, renewDeadlineMs } = this.#options;
+    const { client, clock } = this.#options;
     const now = microTimestamp(clock.now());
     const times = { leaseDurationSeconds: 1, renewTime: now, acquireTime: now };
     try {
       await this.#update(term, signal, async current => {
         if (current === undefined) return;
         const lease: Lease = { ...current, spec: { ...current.spec, holderIdentity: '', ...times } };
-        await client.replace(leases, lease, { signal, timeoutMs: renewDeadlineMs / 2, maxRetries: 0 });
+        await client.replace(leases, lease, { signal, timeoutMs: this.#callMs, maxRetries: 0 });
       });
     } catch (error) {
       if (!isAppError(error, 'LEADERSHIP_LOST')) throw error;
@@ -229,6 +238,7 @@ function withDefaults(options: LeaseOptions): Required<LeaseOptions> {
     leaseDurationMs: 15_000,
     renewDeadlineMs: 10_000,
     retryPeriodMs: 2000,
+    hasEnded: () => false,
     clock: systemClock,
     random: Math.random,
     log: silentLog,

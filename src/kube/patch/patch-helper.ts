@@ -10,6 +10,8 @@ export interface PatchOptions extends CallOptions {
    * would drop entries of other writers.
    */
   lock?: 'always' | 'lists';
+  /** The server need not send what it was just sent: the result has its metadata, and the rest as written. */
+  answer?: 'metadata';
 }
 
 /** Metadata that the server sets. */
@@ -39,10 +41,11 @@ export async function patchObject<T extends KubeResource>(
       ...callOptions(options),
       ...(namespace !== '' && { namespace }),
       ...(subresource !== undefined && { subresource }),
+      ...(options.answer && { answer: options.answer }),
     };
     current = await client.patch(resource, name, { type: 'merge', body: locked(body, current, options.lock) }, write);
   }
-  return current;
+  return options.answer === 'metadata' ? { ...after, metadata: current.metadata } : current;
 }
 
 export interface ChangeOptions extends PatchOptions {

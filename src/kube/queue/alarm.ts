@@ -1,3 +1,4 @@
+import { ended } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 
 /** Timers are limited to 24 days, and a long sleep need not be exact. */
@@ -25,7 +26,7 @@ export class Alarm {
   }
 
   cancel(): void {
-    this.#sleep?.abort();
+    this.#sleep?.abort(ended);
     this.#sleep = undefined;
     this.#dueMs = Number.POSITIVE_INFINITY;
   }

@@ -45,37 +45,34 @@ const reportWith = (...messages: string[]): ConfigMap => ({
   }),
 });
 
-test('lists the Nodes of the watch, each parsed once', () => {
+test('finds Nodes by the addresses that they report, each parsed once', () => {
   const { source, cluster } = bench();
   source.put({
     metadata: { name: 'a', labels: { x: 'y' } },
     status: { addresses: [{ type: 'InternalIP', address: '1' }] },
   });
-  expect(cluster.list()).toMatchObject([{ name: 'a', labels: { x: 'y' }, addresses: [{ address: '1' }] }]);
-  expect(cluster.list()[0]).toBe(cluster.list()[0]);
-});
-
-test('an invalid Node does not affect others', () => {
-  const { source, cluster } = bench();
-  source.put({ metadata: { name: 'bad' }, status: { addresses: 'none' } } as unknown as Node);
-  source.put({ metadata: { name: 'good' } });
-  expect(cluster.list().map(node => node.name)).toEqual(['good']);
-});
-
-test('reports changes, not existing Nodes, until the listener is removed', () => {
-  const { source, reports, cluster } = bench();
-  source.put({ metadata: { name: 'a' } });
-  let told = 0;
-  const end = cluster.onChange(() => void (told += 1));
-  expect(told).toBe(0);
-  source.put({ metadata: { name: 'a', labels: { x: 'y' } } });
   source.put({ metadata: { name: 'b' } });
-  source.remove({ namespace: '', name: 'b' });
+  const found = cluster.withAddress(['0', '1']);
+  expect(found).toMatchObject([{ name: 'a', labels: { x: 'y' }, addresses: [{ address: '1' }] }]);
+  expect(cluster.withAddress(['1'])[0]).toBe(found[0]);
+});
+
+test('reports later changes of the Node and of the report of its agent until the listener is removed', () => {
+  const { source, reports, cluster } = bench();
+  source.put({ metadata: { name } });
+  let told = 0;
+  const end = cluster.follow(name, () => void (told += 1));
+  expect(told).toBe(0);
+  source.put({ metadata: { name, labels: { x: 'y' } } });
+  source.remove({ namespace: '', name });
+  source.put({ metadata: { name } });
   reports.put(reportWith('m'));
+  expect(told).toBe(4);
+  source.put({ metadata: { name: 'other' } });
   reports.put({ metadata: { name: 'windows-instances', namespace } });
   expect(told).toBe(4);
   end();
-  source.put({ metadata: { name: 'c' } });
+  source.put({ metadata: { name, labels: { x: 'z' } } });
   expect([told, source.handlerCount, reports.handlerCount]).toEqual([4, 0, 0]);
 });
 
@@ -103,8 +100,8 @@ for (const [what, before, after, times] of updates) {
     const { source, cluster } = bench();
     source.put({ metadata: { name }, ...before });
     let told = 0;
-    cluster.onChange(() => void (told += 1));
-    cluster.onChange(() => void (told += 1));
+    cluster.follow(name, () => void (told += 1));
+    cluster.follow(name, () => void (told += 1));
     source.put({ metadata: { name }, ...after });
     expect(told).toBe(2 * times);
   });

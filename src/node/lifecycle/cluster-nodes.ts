@@ -1,4 +1,4 @@
-import { isReportName, isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
+import { isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
@@ -13,9 +13,9 @@ import type { ClusterNodes } from './deps.ts';
 
 export interface NodesOptions {
   client: Pick<Client, 'get' | 'patch'>;
-  nodes: Pick<Informer<Node>, 'store' | 'addHandler'>;
+  nodes: Pick<Informer<Node>, 'store' | 'addIndex' | 'follow'>;
   /** ConfigMaps of the operator's namespace, with the reports of agents. */
-  configMaps: Pick<Informer<ConfigMap>, 'store' | 'addHandler'>;
+  configMaps: Pick<Informer<ConfigMap>, 'store' | 'follow'>;
   namespace: string;
   drainer: Pick<Drainer, 'drain'>;
 }
@@ -32,33 +32,25 @@ export function createClusterNodes({
   drainer,
 }: NodesOptions): ClusterNodes {
   const change = (name: string, edit: (node: Node) => Node, signal: AbortSignal) =>
-    changeObject(client, nodes, { key: { namespace: '', name }, change: edit }, { signal, attempts });
-  const reader = new NodeReader(source.store);
-  // Every waiting journey compares the same versions.
-  const texts = new WeakMap<Node, string>();
-  const textOf = (node: Node): string => {
-    const text = texts.get(node) ?? JSON.stringify(reader.read(node) ?? null);
-    texts.set(node, text);
-    return text;
-  };
+    changeObject(
+      client,
+      nodes,
+      { key: { namespace: '', name }, change: edit },
+      { signal, attempts, answer: 'metadata' },
+    );
+  const reader = new NodeReader(source);
+  const textOf = (node: Node): string => JSON.stringify(reader.read(node) ?? null);
   const reportOf = (node: string) => maps.store.get({ namespace, name: reportName(node) })?.data;
   return {
-    list: () => reader.list(),
+    withAddress: addresses => reader.withAddress(addresses),
     get: name => reader.get(name),
-    onChange: listener => {
-      // A new handler is called for all objects in the cache first.
-      let isReplay = true;
-      const notify = () => (isReplay ? undefined : listener());
+    follow: (name, listener) => {
       // Heartbeats of kubelets are frequent and change nothing here.
-      const updated = (old: Node, now: Node) => (textOf(old) === textOf(now) ? undefined : notify());
-      const notifyReport = ({ metadata }: ConfigMap) => (isReportName(metadata.name ?? '') ? notify() : undefined);
-      const reports = {
-        added: notifyReport,
-        updated: (_old: ConfigMap, now: ConfigMap) => notifyReport(now),
-        deleted: notifyReport,
-      };
-      const ends = [source.addHandler({ added: notify, updated, deleted: notify }), maps.addHandler(reports)];
-      isReplay = false;
+      const updated = (old: Node, now: Node) => (textOf(old) === textOf(now) ? undefined : listener());
+      const ends = [
+        source.follow({ namespace: '', name }, { added: listener, updated, deleted: listener }),
+        maps.follow({ namespace, name: reportName(name) }, { added: listener, updated: listener, deleted: listener }),
+      ];
       return () => ends.forEach(end => end());
     },
     lastEvent: ({ name, uid }, { sinceMs = -Infinity, bootId = '' } = {}) => {
@@ -71,16 +63,21 @@ export function createClusterNodes({
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };
       // The report first: otherwise the operator would mirror its value to the Node again.
       await client
-        .patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal })
+        .patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal, answer: 'metadata' })
         .catch(unless(isNotFound));
       const annotations = { [nodeAnnotation[what]]: null };
       const unmark = { type: 'merge', body: marksPatch({ annotations }) } as const;
-      await client.patch(nodes, node, unmark, { signal }).catch(unless(isNotFound));
+      await client.patch(nodes, node, unmark, { signal, answer: 'metadata' }).catch(unless(isNotFound));
     },
     cordonAndLabel: async (name, marks, taints, signal) =>
       void (await change(name, node => withTaints(withMarks(cordon(node), marks), taints), signal)),
     annotate: async (name, annotations, signal) =>
-      void (await client.patch(nodes, name, { type: 'merge', body: marksPatch({ annotations }) }, { signal })),
+      void (await client.patch(
+        nodes,
+        name,
+        { type: 'merge', body: marksPatch({ annotations }) },
+        { signal, answer: 'metadata' },
+      )),
     release: async (name, signal) => void (await change(name, uncordon, signal)),
     drain: async (name, signal) => {
       const result = await drainer.drain(name, signal);

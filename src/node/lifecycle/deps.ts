@@ -38,8 +38,6 @@ export interface LifecycleDeps {
 export interface LifecycleSlots {
   joins: Slots;
   uploads: Slots;
-  /** Hosts with a journey, including those that wait. */
-  hosts: Slots;
 }
 
 export interface HostInputSource {
@@ -75,11 +73,11 @@ export interface HostInputs {
 
 /** The Nodes of the cluster, read from caches, and what a journey does to one. */
 export interface ClusterNodes {
-  /** Linux Nodes as well. */
-  list(): readonly NodeView[];
+  /** Nodes that report one of the addresses, in lower case; Linux Nodes as well. */
+  withAddress(addresses: Iterable<string>): readonly NodeView[];
   get(name: string): NodeView | undefined;
-  /** Calls the listener after every change of a Node or an agent report; returns the function that removes it. */
-  onChange(listener: () => void): () => void;
+  /** Calls the listener after every change of the Node or the report of its agent; returns the function that removes it. */
+  follow(name: string, listener: () => void): () => void;
   /** The last event in the report of the agent, unless it is older or about an earlier Node or boot. */
   lastEvent(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
   /** Clears an outdated value in the report of the agent and on the Node. */

@@ -69,6 +69,11 @@ export class JourneyRecord implements AsyncDisposable {
     return { ...status, ...mergeRecord(status, this.#changes) };
   }
 
+  /** Stores which steps have begun: for steps whose beginning decides what the next attempt does. */
+  async saveTimeline(): Promise<void> {
+    await this.#writer.write();
+  }
+
   /** Resolves once it is stored. */
   async saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
     this.#reboot = reboot;

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { boundNode } from '#cluster/windows-instance-resource.ts';
+import { boundNode, specNames } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { nodeList } from '../../../test/kit/node-list.ts';
 import { NodeNames } from './node-names.ts';
 
 const instance = (
@@ -20,7 +21,7 @@ function bench(...first: WindowsInstance[]) {
   let all = first;
   const names = new NodeNames({
     holders: name => all.filter(each => boundNode(each) === name),
-    instances: () => all,
+    named: name => all.filter(each => specNames(each).includes(name)),
     find: ({ metadata }) => all.find(each => each.metadata.name === metadata.name),
   });
   const become = (...now: WindowsInstance[]) => (all = now);
@@ -102,13 +103,13 @@ const machines: [string, WindowsInstance, readonly string[] | undefined][] = [
 for (const [name, object, want] of machines) {
   test(`names that a Node may have: ${name}`, () => {
     const machines = { of: (of: string) => (of === 'm-1' ? ['m-1.internal', 'M-1'] : []), withName: () => [] };
-    const names = new NodeNames({ holders: () => [], instances: () => [], find: () => undefined, machines });
+    const names = new NodeNames({ holders: () => [], named: () => [], find: () => undefined, machines });
     expect(names.machineNames(object)).toEqual(want);
   });
 }
 
 test('names are not compared where there are no Machines', () => {
-  const names = new NodeNames({ holders: () => [], instances: () => [], find: () => undefined });
+  const names = new NodeNames({ holders: () => [], named: () => [], find: () => undefined });
   expect(names.machineNames(machine('m-1'))).toBeUndefined();
 });
 
@@ -142,11 +143,12 @@ for (const [about, name, want] of holders) {
       withName: (wanted: string) => ['machine-1', 'machine-2'].filter(each => `${each}.internal` === wanted),
     };
     const all = [own, b, c];
-    const names = new NodeNames({ holders: () => [], instances: () => all, find: () => undefined, machines });
+    const named = (name: string) => all.filter(each => specNames(each).includes(name));
+    const names = new NodeNames({ holders: () => [], named, find: () => undefined, machines });
     const nodes = [
       nodeAt('cp-1', 'cp-1.corp', { 'node-role.kubernetes.io/control-plane': '' }),
       nodeAt('ghost', 'squat.corp'),
     ];
-    expect(names.ownerOf(name, own, nodes)).toBe(want);
+    expect(names.ownerOf(name, own, nodeList(...nodes))).toBe(want);
   });
 }

@@ -1,5 +1,4 @@
 import { boundNode, byAge, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { normalHostName } from '#base/dns-name.ts';
 import type { NodeView } from '#contract/node.ts';
 
 export interface MachineNames {
@@ -12,7 +11,8 @@ export interface MachineNames {
 export interface NodeNamesOptions {
   /** Instances whose record has this Node name. */
   holders: (name: string) => readonly WindowsInstance[];
-  instances: () => readonly WindowsInstance[];
+  /** Instances whose spec has this name, in lower case: as address, host name or serving name. */
+  named: (name: string) => readonly WindowsInstance[];
   /** The current instance; undefined when it is gone. */
   find: (instance: WindowsInstance) => WindowsInstance | undefined;
   /** Names that the cloud gave to Machines. */
@@ -42,17 +42,17 @@ export class NodeNames {
    * Who else owns the name: by spec of another instance, by the cloud, or as an address of a control plane. What other Nodes report
    * about themselves does not count; no kubelet can set the label of a control plane itself.
    */
-  ownerOf(name: string, instance: WindowsInstance, nodes: readonly NodeView[]): string | undefined {
-    const isName = (text: string | undefined) => text !== undefined && normalHostName(text) === name;
-    const other = this.#options
-      .instances()
-      .filter(({ metadata }) => metadata.uid !== instance.metadata.uid)
-      .find(({ spec }) => [spec.address, spec.hostname, ...(spec.servingNames ?? [])].some(isName));
+  ownerOf(
+    name: string,
+    instance: WindowsInstance,
+    nodes: { withAddress(addresses: Iterable<string>): readonly NodeView[] },
+  ): string | undefined {
+    const other = this.#options.named(name).find(({ metadata }) => metadata.uid !== instance.metadata.uid);
     if (other !== undefined) return `WindowsInstance ${other.metadata.name}`;
     const own = machineOf(instance);
     const machine = this.#options.machines?.withName(name).find(each => each !== own);
     if (machine !== undefined) return `Machine ${machine}`;
-    const node = nodes.filter(isControlPlane).find(({ addresses }) => addresses.some(each => isName(each.address)));
+    const node = nodes.withAddress([name]).find(isControlPlane);
     return node && `Node ${node.name}`;
   }
 

@@ -1,8 +1,9 @@
 import type { ClusterNodes } from './deps.ts';
 
-/** Waits until `look` returns a value; calls it at once and after every change. */
-export async function untilNodes<T>(
-  nodes: Pick<ClusterNodes, 'onChange'>,
+/** Waits until `look` returns a value; calls it at once and after every change of the Node or of the report of its agent. */
+export async function untilNode<T>(
+  nodes: Pick<ClusterNodes, 'follow'>,
+  name: string,
   look: () => T | undefined,
   signal: AbortSignal,
 ): Promise<T> {
@@ -18,7 +19,7 @@ export async function untilNodes<T>(
   };
   const abort = () => reject(signal.reason);
   signal.addEventListener('abort', abort, { once: true });
-  const end = nodes.onChange(check);
+  const end = nodes.follow(name, check);
   try {
     check();
     return await promise;

@@ -69,17 +69,19 @@ test('writes details at most once a second, and the last of them', async () => {
 });
 
 test('news of a step does not wait for the details before it', async () => {
-  const { say, patches } = bench();
+  const { say, patches, clock } = bench();
   say('a');
   await settle();
   say('b', 'soon');
   say('c', 'now');
-  await settle();
+  await clock.advance(499);
+  expect(patches()).toEqual(['a']);
+  await clock.advance(1);
   expect(patches()).toEqual(['a', 'c']);
 });
 
 test('what is said while a write is under way goes into the next one', async () => {
-  const { api, say, patches } = bench();
+  const { api, say, patches, clock } = bench();
   const gate = Promise.withResolvers<void>();
   api.before = () => gate.promise;
   say('a');
@@ -88,7 +90,7 @@ test('what is said while a write is under way goes into the next one', async () 
   say('c');
   gate.resolve();
   await settle();
-  await settle();
+  await clock.advance(500);
   expect(patches()).toEqual(['a', 'c']);
 });
 
@@ -111,8 +113,34 @@ test('keeps what others have written', async () => {
   expect(logged.lines).toEqual([]);
 });
 
-test('a server that refuses is reported again with the next news', async () => {
-  const { api, say, logged, stored } = bench();
+test('a slow server gets fewer writes: those of a host take at most a tenth of the time', async () => {
+  const { api, say, patches, clock } = bench();
+  api.before = () => clock.sleep(2000);
+  say('a');
+  await clock.advance(2000);
+  say('b');
+  await clock.advance(17_999);
+  say('c');
+  expect(patches()).toEqual(['a']);
+  await clock.advance(2001);
+  expect(patches()).toEqual(['a', 'c']);
+});
+
+test('a write that failed is repeated, also without news', async () => {
+  const { api, say, logged, stored, clock } = bench();
+  api.before = () => {
+    throw refused(429, 'TooManyRequests');
+  };
+  say('a');
+  await settle();
+  expect(logged.messages('warn')).toEqual(['Status update failed; retrying']);
+  api.before = () => undefined;
+  await clock.advance(5000);
+  expect(stored()?.step).toBe('a');
+});
+
+test('a server that refuses is asked again with the next news', async () => {
+  const { api, say, logged, stored, clock } = bench();
   api.before = () => {
     throw refused(500, 'InternalError');
   };
@@ -121,7 +149,7 @@ test('a server that refuses is reported again with the next news', async () => {
   expect(logged.messages('warn')).toEqual(['Status update failed; retrying']);
   api.before = () => undefined;
   say('b');
-  await settle();
+  await clock.advance(5000);
   expect(stored()?.step).toBe('b');
 });
 

@@ -1,3 +1,4 @@
+import { ended } from '#base/waiting/abort.ts';
 import { backoffMs } from '#base/waiting/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
@@ -15,8 +16,12 @@ export interface StatusWriterOptions {
   change: () => StatusChange;
 }
 
-/** Many hosts write at once, and users do not read faster. */
-const shortestPauseMs = 1000;
+/** Users do not read faster, and the steps of a fast host follow each other within milliseconds. */
+const pauses = { now: 500, soon: 1000 };
+/** A slow server gets fewer writes: those of a host take at most a tenth of the time. */
+const pacePerWrite = 9;
+const longestPauseMs = 30_000;
+const failurePauseMs = 5000;
 const attempts = 5;
 const retryLimits = { firstMs: 200, maxMs: 10_000 };
 const callMs = 15_000;
@@ -25,11 +30,13 @@ const callMs = 15_000;
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   #object: WindowsInstance;
-  #isDirty = false;
-  #isUrgent = false;
+  /** What the next write is for; undefined when everything is written. */
+  #wanted: 'now' | 'soon' | undefined;
   #isOver = false;
+  /** The requested writes make way for one that a caller waits for, or for the end. */
+  #isLeaving = false;
   #isGone = false;
-  #lastMs = -Infinity;
+  #nextMs: Readonly<Record<'now' | 'soon', number>> = { now: -Infinity, soon: -Infinity };
   #working: Promise<void> | undefined;
   #wait: AbortController | undefined;
 
@@ -38,23 +45,76 @@ export class StatusWriter {
     this.#options = options;
   }
 
-  /** Requests a write: at once, or within a second. A failed write is repaired by the next one. */
+  /** Requests a write as soon as the pause since the last one is over. A failed write is repeated. */
   request(urgency: 'now' | 'soon'): void {
     if (this.#isOver || this.#isGone) return;
-    this.#isDirty = true;
-    if (urgency === 'now') {
-      this.#isUrgent = true;
-      this.#wait?.abort();
-    }
-    this.#working ??= this.#work().finally(() => {
-      this.#working = undefined;
-    });
+    if (this.#wanted !== 'now') this.#wanted = urgency;
+    // The pause before urgent writes is shorter.
+    if (urgency === 'now') this.#wait?.abort(ended);
+    this.#start();
   }
 
   /** Writes now; rejects when the server refuses. A deleted object is no error. */
   async write(): Promise<void> {
     await this.#idle();
-    this.#isDirty = false;
+    const written = this.#writeNow();
+    this.#run(written);
+    await written;
+  }
+
+  /** Stops writing. */
+  async end(): Promise<void> {
+    this.#isOver = true;
+    await this.#idle();
+  }
+
+  /** Waits for the running write; what is wanted by then is not written. */
+  async #idle(): Promise<void> {
+    this.#isLeaving = true;
+    this.#wait?.abort(ended);
+    while (this.#working !== undefined) await this.#working;
+    this.#isLeaving = false;
+    this.#wanted = undefined;
+  }
+
+  get #hasWork(): boolean {
+    return this.#wanted !== undefined && !this.#isLeaving && !this.#isOver && !this.#isGone;
+  }
+
+  #start(): void {
+    if (this.#working === undefined) this.#run(this.#work());
+  }
+
+  #run(work: Promise<void>): void {
+    this.#working = this.#finish(work);
+  }
+
+  async #finish(work: Promise<void>): Promise<void> {
+    await work.catch(() => undefined);
+    this.#working = undefined;
+    if (this.#hasWork) this.#start();
+  }
+
+  async #work(): Promise<void> {
+    const { clock, log } = this.#options;
+    while (this.#wanted !== undefined && this.#hasWork) {
+      const pauseMs = this.#nextMs[this.#wanted] - clock.monotonicMs();
+      if (pauseMs > 0) {
+        await this.#pause(pauseMs);
+        continue;
+      }
+      this.#wanted = undefined;
+      try {
+        await this.#patch();
+      } catch (error) {
+        log.warn('Status update failed; retrying', { error });
+        this.#wanted ??= 'soon';
+        this.#setPause(failurePauseMs);
+      }
+    }
+  }
+
+  async #writeNow(): Promise<void> {
     for (let attempt = 1; !this.#isGone; attempt += 1) {
       try {
         return await this.#patch();
@@ -65,49 +125,43 @@ export class StatusWriter {
     }
   }
 
-  /** Stops writing. */
-  async end(): Promise<void> {
-    this.#isOver = true;
-    this.#isDirty = false;
-    await this.#idle();
-  }
-
-  /** Waits for the running write, without the pause before it. */
-  async #idle(): Promise<void> {
-    this.#isUrgent = true;
-    this.#wait?.abort();
-    await this.#working;
-  }
-
-  async #work(): Promise<void> {
-    const { clock, log } = this.#options;
-    while (this.#isDirty && !this.#isOver && !this.#isGone) {
-      const pauseMs = shortestPauseMs - (clock.monotonicMs() - this.#lastMs);
-      if (!this.#isUrgent && pauseMs > 0) await this.#pause(pauseMs);
-      if (this.#isOver) return;
-      [this.#isDirty, this.#isUrgent] = [false, false];
-      try {
-        await this.#patch();
-      } catch (error) {
-        log.warn('Status update failed; retrying', { error });
-      }
-    }
-  }
-
   async #pause(ms: number): Promise<void> {
     this.#wait = new AbortController();
     await this.#options.clock.sleep(ms, this.#wait.signal).catch(() => undefined);
     this.#wait = undefined;
   }
 
+  #setPause(ms: number): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    const after = (urgency: 'now' | 'soon') => nowMs + Math.max(pauses[urgency], Math.min(ms, longestPauseMs));
+    this.#nextMs = { now: after('now'), soon: after('soon') };
+  }
+
   async #patch(): Promise<void> {
-    const { client, clock } = this.#options;
-    this.#lastMs = clock.monotonicMs();
+    const { clock } = this.#options;
+    const startMs = clock.monotonicMs();
+    try {
+      await this.#send();
+    } finally {
+      this.#setPause(pacePerWrite * (clock.monotonicMs() - startMs));
+    }
+  }
+
+  async #send(): Promise<void> {
+    const { client } = this.#options;
     for (let left = attempts; ; left -= 1) {
       try {
         const before = this.#object;
         const after = { ...before, status: this.#options.change()(before.status ?? {}) };
-        this.#object = await patchObject(client, windowsInstances, { before, after }, { timeoutMs: callMs });
+        this.#object = await patchObject(
+          client,
+          windowsInstances,
+          { before, after },
+          {
+            timeoutMs: callMs,
+            answer: 'metadata',
+          },
+        );
         return;
       } catch (error) {
         if (isNotFound(error)) this.#isGone = true;

@@ -21,8 +21,14 @@ export interface Responder {
 /** Connects HTTP to the request pipeline. */
 export function createResponder(core: Core, facts: ServerFacts, log: Log, beforeRequest?: RequestHook): Responder {
   const watches = new Set<() => void>();
+  const certificates = new WeakMap<TLSSocket, { raw: Buffer | undefined }>();
+  const certificateOf = (socket: TLSSocket): Buffer | undefined => {
+    const known = certificates.get(socket) ?? { raw: socket.getPeerX509Certificate()?.raw };
+    certificates.set(socket, known);
+    return known.raw;
+  };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const incoming = readIncoming(request);
+    const incoming = readIncoming(request, certificateOf(request.socket as TLSSocket));
     const admitted = admitRequest(core, incoming);
     const body = await readBody(request);
     await beforeRequest?.(admitted);
@@ -43,15 +49,13 @@ export function createResponder(core: Core, facts: ServerFacts, log: Log, before
   };
 }
 
-function readIncoming(request: IncomingMessage): Incoming {
+function readIncoming(request: IncomingMessage, clientCertificate: Buffer | undefined): Incoming {
   const url = new URL(`https://localhost${request.url ?? '/'}`);
-  const socket = request.socket as TLSSocket;
-  const certificate = socket.getPeerX509Certificate();
   return {
     method: request.method ?? 'GET',
     path: url.pathname,
     query: url.searchParams,
-    credentials: { authorization: request.headers.authorization, clientCertificate: certificate?.raw },
+    credentials: { authorization: request.headers.authorization, clientCertificate },
     rawHeaders: request.rawHeaders,
     accept: request.headers.accept ?? '',
     userAgent: request.headers['user-agent'] ?? '',

@@ -14,10 +14,11 @@ import { writesTokenIds } from '../../../src/contract/token-id.ts';
 import type { WindowsInstanceStatus } from '../../../src/contract/windows-instance/resource.ts';
 import { type CsrDecision, type CsrFacts, decideCsr, readCsr, subjectOf } from '../../../src/controllers/csr/decide.ts';
 import { evidenceOf } from '../../../src/controllers/csr/evidence.ts';
-import { findInstance, takenNames } from '../../../src/controllers/csr/observe.ts';
+import { byHostName, findInstance, hostNames, takenNames } from '../../../src/controllers/csr/observe.ts';
 import type { CertificateKind } from '../../../src/controllers/csr/case.ts';
 import { checkCertificateContent } from '../../../src/controllers/csr/rules.ts';
 import { Store } from '../../../src/kube/informer/store.ts';
+import { nodeList } from '../../kit/node-list.ts';
 import type { Input, Operation } from '../row.ts';
 
 const kinds: Record<string, CertificateKind> = {
@@ -62,7 +63,7 @@ function factsOf(input: Input): CsrFacts {
     hasTokenIds: writesTokenIds(input.serverVersion ?? ''),
     lifetime: lifetimeLimit('24h', input.serverVersion ?? ''),
     reserved: noReservations,
-    taken: instance && subject ? takenNames(subject.names, instance, store, nodes) : {},
+    taken: instance && subject ? takenNames(subject.names, instance, store, nodeList(...nodes)) : {},
     ageMs: Number.POSITIVE_INFINITY,
   };
 }
@@ -88,6 +89,7 @@ function csrOf({ csr: { request, conditions, ...spec } }: Input): CsrFacts['csr'
 function storeOf(input: Input): Store<WindowsInstance> {
   const store = new Store<WindowsInstance>();
   store.addIndex(byNode, indexByNode);
+  store.addIndex(byHostName, hostNames);
   for (const instance of instancesOf(input)) store.put(instance);
   return store;
 }

@@ -99,7 +99,7 @@ export class Approver {
       hasTokenIds: this.#parts.hasTokenIds,
       lifetime: this.#parts.lifetime,
       reserved: this.#parts.facts.read().facts?.reserved,
-      taken: isServing && instance && subject ? takenNames(subject.names, instance, instances, cachedNodes.list()) : {},
+      taken: isServing && instance && subject ? takenNames(subject.names, instance, instances, cachedNodes) : {},
       ageMs: Number.isNaN(createdMs) ? 0 : this.#parts.clock.now() - createdMs,
     };
     return { csr, subject, instance, facts };

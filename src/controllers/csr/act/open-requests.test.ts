@@ -9,19 +9,22 @@ function scene() {
   const fed: string[] = [];
   const handlers: Parameters<WatchSource<CertificateSigningRequest>['addHandler']>[0][] = [];
   const store = { list: () => [] };
-  const open = new OpenRequests({
+  const closed: string[] = [];
+  const close = (uid: string) => void closed.push(uid);
+  const source: WatchSource<CertificateSigningRequest> = {
     synced: Promise.resolve(),
     store,
     addHandler: handler => {
       handlers.push(handler);
       return () => undefined;
     },
-  });
+  };
+  const open = new OpenRequests(source, { close, forget: close });
   open.start(key => void fed.push(key.name));
   const [news] = handlers;
   if (news === undefined) throw new Error('nobody listens');
   const judged = () => [...open.judged()].map(({ name }) => name);
-  return { open, news, fed, judged };
+  return { open, news, fed, judged, closed };
 }
 
 const request = (name: string, spec: Partial<CertificateSigningRequest['spec']> = {}): CertificateSigningRequest => ({
@@ -35,10 +38,11 @@ const decided = (name: string, certificate?: string): CertificateSigningRequest 
 const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `csr-${from + index}`);
 
 test('the newest requests of one requester are judged, and the oldest give way', () => {
-  const { open, news, fed, judged } = scene();
+  const { open, news, fed, judged, closed } = scene();
   for (const name of names(25)) news.added(request(name));
   expect(judged()).toEqual(names(20, 5));
   expect(fed).toEqual(names(25));
+  expect(closed).toEqual(names(5).map(name => `uid-${name}`));
   expect([open.isJudged(request('csr-4')), open.isJudged(request('csr-5'))]).toEqual([false, true]);
   expect(open.limitPassed(request('csr-0'))).toBe(20);
   news.added(request('of another', { username: 'jim' }));

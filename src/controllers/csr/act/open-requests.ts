@@ -5,6 +5,7 @@ import { type Key, keyOf } from '#kube/resource.ts';
 import type { CertificateSigningRequest } from '#kube/resources.ts';
 import { isDecided } from './approve.ts';
 import { mayHaveEnd } from '../certificate-ends.ts';
+import { type Readings, uidOf } from './readings.ts';
 
 /** A host has one or two pending requests at a time, and some more after a day of refusals. */
 const maxOfOne = 20;
@@ -27,10 +28,12 @@ interface RequesterQueue {
  */
 export class OpenRequests implements Watch {
   readonly #source: WatchSource<CertificateSigningRequest>;
+  readonly #readings: Pick<Readings, 'close' | 'forget'>;
   readonly #queues = new Map<string, RequesterQueue>();
 
-  constructor(source: WatchSource<CertificateSigningRequest>) {
+  constructor(source: WatchSource<CertificateSigningRequest>, readings: Pick<Readings, 'close' | 'forget'>) {
     this.#source = source;
+    this.#readings = readings;
   }
 
   get synced(): Promise<void> {
@@ -42,7 +45,10 @@ export class OpenRequests implements Watch {
     return this.#source.addHandler({
       added: request => this.#put(request, enqueue),
       updated: (_old, request) => this.#put(request, enqueue),
-      deleted: request => this.#remove(request, enqueue),
+      deleted: request => {
+        this.#readings.forget(uidOf(request));
+        this.#remove(request, enqueue);
+      },
     });
   }
 
@@ -68,6 +74,7 @@ export class OpenRequests implements Watch {
 
   #put(request: CertificateSigningRequest, enqueue: Enqueue): void {
     if (isDecided(request)) {
+      this.#readings.close(uidOf(request));
       this.#remove(request, enqueue);
       if (mayHaveEnd(request)) enqueue(keyOf(request), 'if there is room');
       return;
@@ -80,6 +87,7 @@ export class OpenRequests implements Watch {
     if (queue.judged.size > queue.max && oldest !== undefined) {
       queue.judged.delete(oldest[0]);
       queue.waiting.set(...oldest);
+      this.#readings.close(oldest[0]);
     }
     if (queue.judged.has(uid)) enqueue(key, 'if there is room');
   }
@@ -114,8 +122,4 @@ function maxOf({ spec }: CertificateSigningRequest): number {
 
 function tokenOf({ extra }: CertificateSigningRequest['spec']): string | undefined {
   return extra?.[credentialIdKey]?.[0];
-}
-
-function uidOf({ metadata }: CertificateSigningRequest): string {
-  return metadata.uid ?? metadata.name ?? '';
 }

@@ -2,13 +2,13 @@ import { normalHostName } from '#base/dns-name.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { type AppError, isAppError } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
+import { InstanceEntries } from '#cluster/instance-entries.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { parseEntries } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Client } from '#kube/client.ts';
 import type { Informer } from '#kube/informer/informer.ts';
-import { keyOf } from '#kube/resource.ts';
+import { keyOf, keyText } from '#kube/resource.ts';
 import type { ConfigMap } from '#kube/resources.ts';
 import { loadInstanceKey } from '#node/inputs/private-key.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
@@ -29,10 +29,23 @@ const byHost = 'host';
 /** Decides whether the operator configures the host of an instance. */
 export class Acceptance {
   readonly #options: AcceptanceOptions;
+  readonly #entries = new InstanceEntries();
+  /** Checks of running journeys, by key of their instance. */
+  readonly #checks = new Map<string, () => void>();
 
   constructor(options: AcceptanceOptions) {
+    const { instances, maps } = options;
     this.#options = options;
-    options.instances.addIndex(byHost, hostsOf);
+    instances.addIndex(byHost, hostsOf);
+    const checkRivals = (...versions: WindowsInstance[]) => {
+      // Most changes are made while no journey runs, or long before one.
+      if (this.#checks.size === 0) return;
+      const rivals = new Set(versions.flatMap(version => this.rivalsOf(version)).map(rival => keyText(keyOf(rival))));
+      for (const key of rivals) this.#checks.get(key)?.();
+    };
+    const checkAll = () => [...this.#checks.values()].forEach(check => check());
+    instances.addHandler({ added: checkRivals, updated: checkRivals, deleted: checkRivals });
+    maps.addHandler({ added: checkAll, updated: checkAll, deleted: checkAll });
   }
 
   /** Looks at caches only. */
@@ -55,20 +68,18 @@ export class Acceptance {
 
   /** Calls back when caches show a reason to reject the instance. */
   follow(instance: WindowsInstance, onRejected: () => void): Disposable {
-    const { instances, maps } = this.#options;
-    const current = () => instances.store.get(keyOf(instance)) ?? instance;
+    const { store } = this.#options.instances;
+    const key = keyText(keyOf(instance));
     const check = () => {
-      if (this.knownProblem(current()) !== undefined) onRejected();
+      if (this.knownProblem(store.get(keyOf(instance)) ?? instance) !== undefined) onRejected();
     };
-    const checkIfRival = (...versions: WindowsInstance[]) => {
-      const hosts = new Set(hostsOf(current()));
-      if (versions.some(other => hostsOf(other).some(host => hosts.has(host)))) check();
+    this.#checks.set(key, check);
+    check();
+    return {
+      [Symbol.dispose]: () => {
+        if (this.#checks.get(key) === check) this.#checks.delete(key);
+      },
     };
-    const ends = [
-      instances.addHandler({ added: checkIfRival, updated: checkIfRival, deleted: checkIfRival }),
-      maps.addHandler({ added: check, updated: check, deleted: check }),
-    ];
-    return { [Symbol.dispose]: () => ends.forEach(end => end()) };
   }
 
   #problem(instance: WindowsInstance, key: AppError | undefined, ipv4s: readonly string[]): AppError | undefined {
@@ -76,22 +87,20 @@ export class Acceptance {
     const map = maps.store.get({ namespace, name: configMapName.instances });
     return acceptanceProblem({
       instance,
-      entryProblem: entryProblem(instance, map),
+      entryProblem: this.#entryProblem(instance, map),
       keyProblem: key,
       rivals: this.rivalsOf(instance, ipv4s),
     });
   }
-}
 
-/** What is wrong with the entry of an instance. A missing entry is no problem: the instance is deleted then. */
-function entryProblem(instance: WindowsInstance, map: ConfigMap | undefined): AppError | undefined {
-  const source = sourceOf(instance);
-  if (source?.kind !== 'ConfigMap') return undefined;
-  const host = normalHostName(source.name);
-  const own = Object.entries(map?.data ?? {}).filter(([address]) => normalHostName(address) === host);
-  const entries = parseEntries(Object.fromEntries(own));
-  const [first] = entries;
-  return first === undefined || first.ok || entries.some(entry => entry.ok) ? undefined : first.error;
+  /** What is wrong with the entry of an instance. A missing entry is no problem: the instance is deleted then. */
+  #entryProblem(instance: WindowsInstance, map: ConfigMap | undefined): AppError | undefined {
+    const source = sourceOf(instance);
+    if (source?.kind !== 'ConfigMap') return undefined;
+    const entries = this.#entries.of(normalHostName(source.name), map);
+    const [first] = entries;
+    return first === undefined || first.ok || entries.some(entry => entry.ok) ? undefined : first.error;
+  }
 }
 
 /** What is wrong with the Secret in `spec.keySecret`. */

@@ -1,5 +1,5 @@
 import { Slots } from '#base/waiting/slots.ts';
-import { byNode, indexByNode, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { byNode, bySpecName, indexByNode, specNames, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { Drainer } from '#kube/drain/drain.ts';
 import { keyOf } from '#kube/resource.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
@@ -11,7 +11,7 @@ import { NodeNames } from '#node/lifecycle/node-names.ts';
 import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
 
 /** Everything that journeys share. */
-export function createDeps(parts: LifecycleParts, { joins, uploads, hosts }: LifecycleLimits): LifecycleDeps {
+export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
   const {
     client,
     informers,
@@ -28,6 +28,7 @@ export function createDeps(parts: LifecycleParts, { joins, uploads, hosts }: Lif
   } = parts;
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
+  instances.addIndex(bySpecName, specNames);
   return {
     connect,
     dialTcp,
@@ -42,11 +43,11 @@ export function createDeps(parts: LifecycleParts, { joins, uploads, hosts }: Lif
       drainer: new Drainer({ client, clock, log }),
     }),
     hostKeys: createHostKeyStore(parts),
-    slots: { joins: new Slots(joins), uploads: new Slots(uploads), hosts: new Slots(hosts) },
+    slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
     bundleHashes: new BundleHashCache(),
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),
-      instances: () => instances.store.list(),
+      named: name => instances.store.byIndex(bySpecName, name),
       find: instance => instances.store.get(keyOf(instance)),
       ...(machineNames && { machines: machineNames }),
     }),

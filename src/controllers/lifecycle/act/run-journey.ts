@@ -7,6 +7,7 @@ import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
+import { keyOf } from '#kube/resource.ts';
 import { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { kubeletCondition } from '#node/lifecycle/configure/reach-kubelet.ts';
 import { configure, reconnect } from '#node/lifecycle/configure/steps.ts';
@@ -21,7 +22,7 @@ export interface JourneyParts {
   deps: LifecycleDeps;
   client: Client;
   recorder: Pick<EventRecorder, 'record'>;
-  instances: Pick<Informer<WindowsInstance>, 'addHandler'>;
+  instances: Pick<Informer<WindowsInstance>, 'store' | 'follow'>;
   acceptance: Pick<Acceptance, 'follow'>;
   /** Of this operator. */
   version: string;
@@ -98,24 +99,23 @@ function isEndOfPass(signal: AbortSignal): boolean {
 
 /** Aborted when the instance is deleted or its spec is changed. */
 function followChange(
-  { metadata }: WindowsInstance,
+  instance: WindowsInstance,
   instances: JourneyParts['instances'],
 ): Disposable & { signal: AbortSignal } {
   const change = new AbortController();
-  const isSame = (other: WindowsInstance) =>
-    other.metadata.name === metadata.name && other.metadata.namespace === metadata.namespace;
-  const look = (now: WindowsInstance) => {
-    if (!isSame(now)) return;
-    const { generation, deletionTimestamp } = now.metadata;
+  const key = keyOf(instance);
+  const look = ({ metadata: { generation = 0, deletionTimestamp } }: WindowsInstance) => {
     // The cache may be older than the instance that was read.
-    const isOver = (generation ?? 0) > (metadata.generation ?? 0) || deletionTimestamp !== undefined;
+    const isOver = generation > (instance.metadata.generation ?? 0) || deletionTimestamp !== undefined;
     if (isOver) change.abort(changed);
   };
-  const end = instances.addHandler({
+  const end = instances.follow(key, {
     added: look,
     updated: (_old, now) => look(now),
-    deleted: gone => (isSame(gone) ? change.abort(changed) : undefined),
+    deleted: () => change.abort(changed),
   });
+  const cached = instances.store.get(key);
+  if (cached !== undefined) look(cached);
   return { signal: change.signal, [Symbol.dispose]: end };
 }
 

@@ -84,8 +84,15 @@ export class MachineSource {
       own,
       settings: { ...settings, version: this.#parts.version },
     };
-    const facts = observeMachine(observed.machine, this.#stores.machines.list(), this.#stores, observed.settings);
-    return this.#act(observed, decideMachine(observed.machine, facts), pass);
+    return this.#act(observed, this.#decide(observed), pass);
+  }
+
+  /** Reads the other Machines only for a replacement, which alone depends on them. */
+  #decide({ object, machine, settings }: ObservedMachine): MachineDecision {
+    const withOthers = (others: readonly Machine[]) =>
+      decideMachine(machine, observeMachine(machine, others, this.#stores, settings));
+    const decision = withOthers([object]);
+    return decision.do === 'replace' || decision.do === 'wait' ? withOthers(this.#stores.machines.list()) : decision;
   }
 
   async #act(observed: ObservedMachine, decision: MachineDecision, pass: Pass): Promise<PassResult> {

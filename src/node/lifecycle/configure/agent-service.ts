@@ -9,7 +9,7 @@ import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { hasCloudNodeManager } from '../../desired/services.ts';
 import { askAgent } from '../agent-call.ts';
 import type { EventLimits } from '../deps.ts';
-import { untilNodes } from '../node-watch.ts';
+import { untilNode } from '../node-watch.ts';
 import type { StepTimeout, Step, StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -72,6 +72,7 @@ function installStep(description: string, modeFor: (journey: ConfigureJourney) =
 
 async function install(journey: ConfigureJourney, mode: InstallMode, { signal }: StepTurn): Promise<void> {
   const { host, address, prepared, commands, joinedNode, record, deps } = journey;
+  await record.saveTimeline();
   const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = prepared.inputs;
   // A service that stays unchanged uses the keys it was created for.
   const cloudNode = mode.keepCommand === true ? record.known.cloudNode !== undefined : hasCloudNodeManager(platform);
@@ -162,7 +163,7 @@ async function untilAgent(
     if (isFailure(event)) hint();
     return undefined;
   };
-  await untilNodes(nodes, look, signal);
+  await untilNode(nodes, journey.joinedNode.name, look, signal);
 }
 
 /** Events of this agent: those before its installation belong to an earlier one of this host. */

@@ -17,7 +17,8 @@ export const bootstrap: Step<ConfigureJourney> = {
     [serviceName.containerd, serviceName.kubelet].every(name =>
       inventory.services.some(service => service.name === name && service.isManaged && service.state === 'running'),
     ),
-  async run({ host, address, prepared, inventory, commands }, { signal }) {
+  async run({ host, address, prepared, inventory, commands, record }, { signal }) {
+    await record.saveTimeline();
     const { version, namespace } = prepared.inputs;
     const command = commands.bootstrap({ version, namespace, node: inventory.nodeName });
     await callAgent({ host, address, command, signal, timeoutMs: bootstrapMs });

@@ -76,7 +76,7 @@ function check(journey: ConfigureJourney, name: string): void {
     problems: inventory.problems,
     reserved: prepared.inputs.reserved,
     holder: name === '' ? undefined : names.claim(name, instance)?.metadata.name,
-    addressOf: names.ownerOf(name, instance, nodes.list()),
+    addressOf: names.ownerOf(name, instance, nodes),
     wantedLabel: wantedLabel(journey),
     dialed: journey.ipv4,
     machineNames: names.machineNames(instance),

@@ -3,7 +3,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
 import { printHostKey } from '#host/host-key.ts';
-import { untilNodes } from '../node-watch.ts';
+import { untilNode } from '../node-watch.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkCluster, checkRegistration } from './remedies.ts';
@@ -23,7 +23,7 @@ export const findNode: Step<ConfigureJourney> = {
   isDone: ({ node }) => node !== undefined,
   async run(journey, { signal, note }) {
     note('the kubelet requests a certificate and registers its Node');
-    await untilNodes(journey.deps.nodes, () => journey.node, signal);
+    await untilNode(journey.deps.nodes, journey.nodeName ?? '', () => journey.node, signal);
   },
 };
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { sha256 } from '#base/sha256.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
 import type { Authenticator, Credentials, UserInfo } from '../ports.ts';
-import { readHolder } from './client-certificate.ts';
+import { CertificateHolders } from './client-certificate.ts';
 import { anonymous, withAuthenticatedGroup } from './service-account-user.ts';
 import { type ApiReader, reviewServiceAccountToken } from './token-review.ts';
 import type { TokenSigner } from './token-signer.ts';
@@ -18,14 +18,14 @@ export interface AuthenticatorOptions {
 
 /** Authenticates by client certificate, then by service account token; requests without credentials are anonymous. */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
-  const authority = new X509Certificate(options.authority);
+  const holders = new CertificateHolders(new X509Certificate(options.authority));
   const reviewToken: Authenticator['reviewToken'] = (token, audiences) =>
     reviewServiceAccountToken(token, audiences, options);
   return {
     reviewToken,
     authenticate: credentials => {
       const proofs = [
-        byCertificate(credentials, authority, options),
+        byCertificate(credentials, holders, options),
         byToken(credentials, token => reviewToken(token, [])?.user),
       ];
       const user = proofs.find(proof => typeof proof === 'object');
@@ -40,11 +40,11 @@ type Proof = UserInfo | 'none' | 'rejected';
 
 function byCertificate(
   { clientCertificate }: Credentials,
-  authority: X509Certificate,
+  holders: CertificateHolders,
   { api, givesCertificateIds = false }: AuthenticatorOptions,
 ): Proof {
   if (clientCertificate === undefined) return 'none';
-  const holder = readHolder(clientCertificate, authority, api.clock.now());
+  const holder = holders.at(api.clock.now(), clientCertificate);
   if (holder.is === 'user') {
     const extra = { [credentialIdKey]: [`X509SHA256=${sha256(clientCertificate)}`] };
     return givesCertificateIds ? { ...holder.user, extra } : holder.user;

@@ -7,14 +7,14 @@ import { element, oid, sequence, set, utf8String } from '../../../base/der-write
 import { createAuthority, issueClientPair, issueServerPair } from './ca.ts';
 import type { CertificateContent } from './certificate.ts';
 import { readCertificate } from './certificate-parts.ts';
-import { readHolder } from './client-certificate.ts';
+import { CertificateHolders } from './client-certificate.ts';
 
 const clock = manualClock(Date.UTC(2030, 0, 1));
 const ca = createAuthority('ours', clock);
 const authority = new X509Certificate(ca.certificate);
 const hourMs = 3_600_000;
 const derOf = (pem: string): Uint8Array => new X509Certificate(pem).raw;
-const holder = (der: Uint8Array, now = clock.now()) => readHolder(der, authority, now);
+const holder = (der: Uint8Array, now = clock.now()) => new CertificateHolders(authority).at(now, der);
 
 const publicKey = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey.export({ type: 'spki', format: 'der' });
 const issue = (content: Partial<CertificateContent>) =>

@@ -10,16 +10,35 @@ const clientAuth = '1.3.6.1.5.5.7.3.2';
 /** The user of a client certificate, or why it is rejected. */
 export type CertificateHolder = { is: 'user'; user: UserInfo } | { is: 'nameless' } | { is: 'rejected'; why: string };
 
-/** Verifies a certificate (DER) at a time in milliseconds since 1970. */
-export function readHolder(der: Uint8Array, authority: X509Certificate, now: number): CertificateHolder {
+/** Verifies client certificates, each one of a connection once. */
+export class CertificateHolders {
+  readonly #authority: X509Certificate;
+  readonly #verified = new WeakMap<Uint8Array, (now: number) => CertificateHolder>();
+
+  constructor(authority: X509Certificate) {
+    this.#authority = authority;
+  }
+
+  /** The holder of a certificate (DER) at a time in milliseconds since 1970. */
+  at(now: number, der: Uint8Array): CertificateHolder {
+    const holderAt = this.#verified.get(der) ?? verify(der, this.#authority);
+    this.#verified.set(der, holderAt);
+    return holderAt(now);
+  }
+}
+
+function verify(der: Uint8Array, authority: X509Certificate): (now: number) => CertificateHolder {
   const certificate = parse(der);
-  if (certificate === undefined) return { is: 'rejected', why: 'not a certificate' };
+  if (certificate === undefined) return () => ({ is: 'rejected', why: 'not a certificate' });
   if (!certificate.checkIssued(authority) || !certificate.verify(authority.publicKey)) {
-    return { is: 'rejected', why: 'not issued by this authority' };
+    return () => ({ is: 'rejected', why: 'not issued by this authority' });
   }
-  if (now < certificate.validFromDate.getTime() || now > certificate.validToDate.getTime()) {
-    return { is: 'rejected', why: 'not valid at this time' };
-  }
+  const [fromMs, toMs] = [certificate.validFromDate.getTime(), certificate.validToDate.getTime()];
+  const holder = holderOf(certificate, der);
+  return now => (now < fromMs || now > toMs ? { is: 'rejected', why: 'not valid at this time' } : holder);
+}
+
+function holderOf(certificate: X509Certificate, der: Uint8Array): CertificateHolder {
   // Without extended key usages everything is allowed.
   const usages = certificate.keyUsage as string[] | undefined;
   if (usages !== undefined && !usages.some(usage => usage === clientAuth || usage === anyUsage)) {
