@@ -48,7 +48,6 @@ let requests: Record<string, number> = {};
 const [major = '1', minor = '0'] = payloadKubeletVersion.slice(1).split('.');
 const cluster = await startEmbeddedCluster({
   version: { major, minor, gitVersion: payloadKubeletVersion },
-  controllers: [createServiceCa(systemClock)],
   beforeRequest: ({ user, info }) => {
     if (user.username !== operator || info.resource === 'leases') return;
     const request = `${info.verb} ${[info.resource || info.path, info.subresource].filter(Boolean).join('/')}`;
@@ -81,6 +80,7 @@ async function fill(): Promise<void> {
     nowMs: systemClock.now(),
   };
   await createInitialObjects(api, facts, systemClock);
+  createServiceCa(systemClock).start(api);
   api.create(namespaces, { metadata: { name: podNamespace } });
   const mapUid = api.get(configMaps, { namespace, name: configMapName.instances })?.metadata.uid ?? '';
   for (let index = 0; index < options.count; index += 1) {

@@ -142,6 +142,7 @@ export const errorCodes = {
   API_UNTRUSTED: 'The certificate of the API server, or of the proxy before it, is not trusted.',
   API_CONNECTION_BROKEN: 'The connection to the API server broke before the answer was complete.',
   API_DEADLINE: 'The API server did not answer in time.',
+  API_BUSY: 'The API server has too much to do.',
   API_REFUSED: 'The API server refused a request.',
   API_ANSWER_INVALID: 'The API server, or a proxy before it, sent an invalid response.',
   API_CLIENT_CLOSED: 'The client was closed during a call, or before it.',

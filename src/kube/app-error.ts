@@ -8,9 +8,18 @@ export interface Remedies {
   bug: string;
 }
 
+/** The server, or its limits for this client, could not take the request: nothing is wrong with it. */
+function isBusy({ code }: ApiError): boolean {
+  return code === 429 || code === 503;
+}
+
 /** Turns anything thrown into an AppError. */
 export function appErrorOf(thrown: unknown, { refused, bug }: Remedies): AppError {
   if (thrown instanceof AppError) return thrown;
+  if (thrown instanceof ApiError && isBusy(thrown)) {
+    const remedy = 'No action is needed: it is retried. If it happens often, check the load of the API server.';
+    return new AppError('API_BUSY', thrown.message, { remedy, cause: thrown });
+  }
   if (thrown instanceof ApiError) {
     return new AppError('API_REFUSED', thrown.message, { remedy: refused, cause: thrown });
   }

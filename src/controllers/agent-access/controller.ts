@@ -54,7 +54,7 @@ export function agentAccessController(parts: AgentAccessParts): Controller {
   return new Controller({
     ...parts,
     name: 'agent-access',
-    concurrency: 4,
+    concurrency: 20,
     watches: [...watchesOf(sources, shared), watchingFacts(facts, shared)],
     reconcile: (key, pass) =>
       key.namespace === '' ? reconcileNode(key.name, sources, parts, pass) : reconcileShared(sources, parts, pass),

@@ -61,7 +61,7 @@ export function csrController(parts: CsrParts): Controller {
   return new Controller({
     ...parts,
     name: 'csr',
-    concurrency: 10,
+    concurrency: 20,
     passTimeoutMs: 60_000,
     watches: [
       open,
