@@ -1,3 +1,4 @@
+import './limit-memory.ts';
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { systemClock } from '../../src/base/clock.ts';
@@ -7,7 +8,6 @@ import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import { openPayload } from '../../src/node/payload-source.ts';
-import { limitMemory } from '../../src/operator/memory.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { publishedNetwork } from '../../src/sandbox/machines/published-network.ts';
 import { routedConnect } from '../../src/sandbox/machines/routes.ts';
@@ -25,13 +25,14 @@ export interface OperatorFigures {
   cpuSeconds: number;
   /** Maximum. */
   memoryBytes: number;
+  /** Now. */
+  residentBytes: number;
   longestStallMs: number;
   /** CPU time of the operator in its longest stall; the rest is load of the machine. */
   busiestStallMs: number;
 }
 
 /** The operator in a separate process, with a payload of real files. */
-limitMemory();
 const options = JSON.parse(process.argv[2] ?? '{}') as OperatorOptions;
 const client = createClient(loadKubeconfig(readFileSync(options.kubeconfigFile, 'utf8')));
 const { findRoute, names } = publishedNetwork(client);
@@ -42,6 +43,7 @@ process.on('message', () => {
   process.send?.({
     cpuSeconds: (user + system) / 1e6,
     memoryBytes: process.resourceUsage().maxRSS * 1024,
+    residentBytes: process.memoryUsage.rss(),
     ...stalls(),
   } satisfies OperatorFigures);
 });

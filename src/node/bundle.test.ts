@@ -122,8 +122,12 @@ test('fails when the content cannot be read, or the packed one not be kept', asy
     yield text('begin');
     throw new Error('disk error');
   }
-  await expect(packStream(new Packer(), broken(), async packed => void (await collect(packed)))).rejects.toThrow('disk error');
-  await expect(packStream(new Packer(), chunks('x'), () => Promise.reject(new Error('disk full')))).rejects.toThrow('disk full');
+  await expect(packStream(new Packer(), broken(), async packed => void (await collect(packed)))).rejects.toThrow(
+    'disk error',
+  );
+  await expect(packStream(new Packer(), chunks('x'), () => Promise.reject(new Error('disk full')))).rejects.toThrow(
+    'disk full',
+  );
 });
 
 test('any files come out as they went in', async () => {
