@@ -1,10 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { countedHosts, demand, measureJoin, reportEffort } from './join/measure.ts';
 import { machineLoad, Scene } from './join/scene.ts';
 import type { Report } from './run.ts';
 import { wholeNumber } from './whole-number.ts';
 
 export const description =
-  'hosts that join at once, by the delays of the Go operator’s measurement [MEGABYTES] [HOSTS | resumed …]';
+  'hosts that join at once, by the delays of the Go operator’s measurement [MEGABYTES] [HOSTS | resumed | idle …]';
 
 const usage = 'npm run bench -- join 207 1 10';
 
@@ -18,14 +19,15 @@ const wantedSeconds = new Map([
   [10, 70],
 ]);
 const [goCommands, goTransfers, wantedSessions] = [81, 26, 8];
-const goMegabytes = 76;
+const [goMegabytes, wantedMegabytes] = [76, new Map([[10, 150]])];
 
-/** `npm run bench -- join [MEGABYTES] [HOSTS | resumed …]`; exit code 1 if a target is missed. */
+/** `npm run bench -- join [MEGABYTES] [HOSTS | resumed | idle …]`; exit code 1 if a target is missed. */
 export async function run(report: Report, [size = '207', ...rounds]: readonly string[]): Promise<void> {
   const bytes = wholeNumber(size, usage) * 1_000_000;
   const isQuiet = machineLoad(report);
   for (const round of rounds.length === 0 ? ['1', '10', 'resumed', '50'] : rounds) {
     if (round === 'resumed') await measureResumed(report, bytes);
+    else if (round === 'idle') await measureIdle(report, bytes);
     else await measureHosts(report, wholeNumber(round, usage), { bytes, isQuiet });
   }
 }
@@ -48,6 +50,8 @@ async function measureHosts(
   reportEffort(report, name, figures, goMegabytes);
   demand(mostSessions <= wantedSessions, `${mostSessions} sessions on a host are more than ${wantedSessions}`);
   demand(receivedBytes >= hosts * bytes * 0.99, 'less than the payload has arrived');
+  const mostMegabytes = wantedMegabytes.get(hosts) ?? Infinity;
+  demand(figures.memoryBytes <= mostMegabytes * 1e6, `${name} took over ${mostMegabytes} MB`);
   demand(!isQuiet || wanted === undefined || seconds <= wanted, `${name} took longer than ${wanted} s`);
 }
 
@@ -75,6 +79,24 @@ async function measureResumed(report: Report, payloadBytes: number): Promise<voi
   demand(before >= hosts * payloadBytes * 0.99, 'the operator was killed before the payload had arrived');
   demand(again < hosts * 1_000_000, `${again} bytes were sent again`);
 }
+
+/** Memory some time after the last host has joined. */
+async function measureIdle(report: Report, payloadBytes: number): Promise<void> {
+  const hosts = 10;
+  await using scene = await Scene.open({ hosts, payloadBytes });
+  await scene.startOperator();
+  await scene.list();
+  await scene.untilReady(hosts);
+  const most = (await scene.operatorFigures()).memoryBytes;
+  report('idle: memory of the operator while 10 hosts joined, at most', most / 1e6, 'MB');
+  await delay(idleMs);
+  const { residentBytes } = await scene.operatorFigures();
+  const megabytes = residentBytes / 1e6;
+  report(`idle: memory of the operator ${idleMs / 1000} s later (at most ${idleMegabytes})`, megabytes, 'MB');
+  demand(megabytes <= idleMegabytes, `the idle operator took over ${idleMegabytes} MB`);
+}
+
+const [idleMs, idleMegabytes] = [60_000, 110];
 
 /** Steps that mostly wait. */
 const waits: ReadonlySet<string> = new Set(['bootstrap', 'find node', 'mark node', 'agent service', 'wait for agent']);

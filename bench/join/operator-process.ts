@@ -1,3 +1,4 @@
+import './limit-memory.ts';
 import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
@@ -11,7 +12,6 @@ import { MemoryMetrics, type Metric } from '../../src/kube/controller/metrics.ts
 import { createClient } from '../../src/kube/http-client.ts';
 import { queueMetrics } from '../../src/kube/queue/queue.ts';
 import { openPayload } from '../../src/node/payload-source.ts';
-import { limitMemory } from '../../src/operator/memory.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { publishedNetwork } from '../../src/sandbox/machines/published-network.ts';
 import { routedConnect } from '../../src/sandbox/machines/routes.ts';
@@ -47,7 +47,6 @@ export interface OperatorFigures {
 export type OperatorRequest = 'figures' | 'phase' | 'collect';
 
 /** The operator in a separate process, with a payload of real files. */
-limitMemory();
 const options = JSON.parse(process.argv[2] ?? '{}') as OperatorOptions;
 const connectionOf = (file: string) => loadKubeconfig(readFileSync(file, 'utf8'));
 const connection = connectionOf(options.kubeconfigFile);

@@ -44,11 +44,9 @@ const operator: Program = {
   summary: 'run the operator; see `wmco operator --help`',
   line: async () => (await import('#operator/flags.ts')).operatorLine,
   run: async words => {
-    const [{ operatorProgram }, { limitMemory }] = await Promise.all([
-      import('#operator/program.ts'),
-      import('#operator/memory.ts'),
-    ]);
-    limitMemory();
+    // First, because V8 does not shrink what loading the operator has enlarged.
+    (await import('#operator/memory.ts')).limitMemory();
+    const { operatorProgram } = await import('#operator/program.ts');
     const deps = { environment: process.env, version: version(), runtime, ...rawStreams, signal: stopSignal() };
     // Exits at once: pending work must not outlive the lease.
     process.exit(await operatorProgram(words, deps));

@@ -10,9 +10,10 @@ test('an error that has a remedy stays as it is', () => {
   expect(appErrorOf(error, remedies)).toBe(error);
 });
 
-const api = refused(403, 'Forbidden');
+const [api, busy] = [refused(403, 'Forbidden'), refused(429, 'TooManyRequests')];
 const cases: [what: string, thrown: unknown, want: object][] = [
   ['a refusal of the API server', api, { code: 'API_REFUSED', message: api.message, remedy: remedies.refused }],
+  ['a server that is busy', busy, { code: 'API_BUSY', message: busy.message }],
   ['any other error', new TypeError('oops'), { code: 'INTERNAL_ERROR', message: 'oops', remedy: remedies.bug }],
   ['a text', 'oops', { code: 'INTERNAL_ERROR', message: 'thrown: "oops"', remedy: remedies.bug }],
   ['nothing', undefined, { code: 'INTERNAL_ERROR', remedy: remedies.bug }],

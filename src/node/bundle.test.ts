@@ -6,6 +6,7 @@ import { sha256 } from '#base/sha256.ts';
 import { type BundleHeader, parseHeader, preambleBytes, readPreamble } from '#contract/bundle.ts';
 import { file } from '#contract/paths.ts';
 import { type BundleFile, packBundle, packContent, packStream } from './bundle.ts';
+import { Packer } from './packer.ts';
 
 const text = (content: string) => new TextEncoder().encode(content);
 
@@ -102,8 +103,8 @@ for (const [name, content, encoding] of contents) {
 test('packs a stream on its way to a file', async () => {
   const content = randomBytes(3_000_000).fill(7, 0, 2_000_000);
   const parts: Uint8Array[] = [];
-  const facts = await packStream(chunks(content.subarray(0, 10), content.subarray(10)), async packed => {
-    for await (const part of packed) parts.push(part);
+  const facts = await packStream(new Packer(), chunks(content.subarray(0, 10), content.subarray(10)), async packed => {
+    for await (const part of packed) parts.push(Buffer.from(part));
   });
   const packed = Buffer.concat(parts);
   expect(facts).toEqual({ sha256: sha256(content), bytes: 3_000_000, encoding: 'zstd', packedBytes: packed.length });
@@ -112,7 +113,7 @@ test('packs a stream on its way to a file', async () => {
 });
 
 test('packs a stream of nothing', async () => {
-  const facts = await packStream(chunks(), async packed => void (await collect(packed)));
+  const facts = await packStream(new Packer(), chunks(), async packed => void (await collect(packed)));
   expect(facts).toMatchObject({ bytes: 0, sha256: sha256('') });
 });
 
@@ -121,8 +122,12 @@ test('fails when the content cannot be read, or the packed one not be kept', asy
     yield text('begin');
     throw new Error('disk error');
   }
-  await expect(packStream(broken(), async packed => void (await collect(packed)))).rejects.toThrow('disk error');
-  await expect(packStream(chunks('x'), () => Promise.reject(new Error('disk full')))).rejects.toThrow('disk full');
+  await expect(packStream(new Packer(), broken(), async packed => void (await collect(packed)))).rejects.toThrow(
+    'disk error',
+  );
+  await expect(packStream(new Packer(), chunks('x'), () => Promise.reject(new Error('disk full')))).rejects.toThrow(
+    'disk full',
+  );
 });
 
 test('any files come out as they went in', async () => {

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import { constants, createZstdCompress, zstdCompress } from 'node:zlib';
+import { zstdCompress } from 'node:zlib';
 import { AppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
 import { type BundleEntry, printHeader } from '#contract/bundle.ts';
+import { type Packer, packing } from './packer.ts';
 
 /** Hashes and sizes of packed content. */
 export type PackedFacts = Pick<BundleEntry, 'sha256' | 'bytes' | 'encoding' | 'packedBytes'>;
@@ -22,9 +21,6 @@ export interface BundleFile extends PackedFacts {
    */
   packed(how?: Reading): AsyncIterable<Uint8Array>;
 }
-
-/** Programs shrink to a third. Higher levels save 5 % more, for twice the time and five times the memory. */
-const packing = { params: { [constants.ZSTD_c_compressionLevel]: 6 }, chunkSize: 256 * 1024 };
 
 /** The bytes to upload. Files are packed already, so this is cheap for many hosts at once. */
 export async function* packBundle(
@@ -70,21 +66,16 @@ function packAtOnce(content: Uint8Array): Promise<Uint8Array> {
   return promisify(zstdCompress)(content, { ...packing, pledgedSrcSize: content.length });
 }
 
-/** Packs large content as a stream, which `keep` stores. */
+/** Packs large content as a stream, which `keep` stores; its chunks are valid until the next one is read. */
 export async function packStream(
+  packer: Packer,
   content: AsyncIterable<Uint8Array>,
   keep: (packed: AsyncIterable<Uint8Array>) => Promise<void>,
 ): Promise<PackedFacts> {
   const digest = createHash('sha256');
   const [before, after] = [{ bytes: 0 }, { bytes: 0 }];
-  await pipeline(
-    Readable.from(
-      counted(content, before, chunk => digest.update(chunk)),
-      { objectMode: false },
-    ),
-    createZstdCompress(packing),
-    async packed => keep(counted(packed as AsyncIterable<Uint8Array>, after)),
-  );
+  const plain = counted(content, before, chunk => digest.update(chunk));
+  await keep(counted(packer.pack(plain), after));
   return { sha256: digest.digest('hex'), bytes: before.bytes, encoding: 'zstd', packedBytes: after.bytes };
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import { freeMemory } from '#base/free-memory.ts';
 import { uploadChunkBytes } from '#host/host.ts';
+import { transformed } from './transformed.ts';
 import { openToRead } from './private-folder.ts';
 
 /** Size and hash of a file. */
@@ -27,7 +28,7 @@ export async function checkFile(path: string, size: number, unpacked?: Unpacked)
     const [outer, inner] = [new Sum(size), new Sum(unpacked?.bytes ?? 0)];
     const content = outer.watched(chunksOf(file));
     if (unpacked === undefined) await drain(content);
-    else await pipeline(content, createZstdDecompress(), chunks => drain(inner.watched(chunks)));
+    else await drain(inner.watched(transformed(createZstdDecompress(), content)));
     const sum = outer.take();
     if (unpacked === undefined) return sum;
     const { bytes, sha256 } = inner.take();
@@ -64,11 +65,15 @@ export async function* pieces(path: string, bytes: number, changed: Changed): As
     });
   await using file = await orChanged(openToRead(path));
   const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
-  for (let left = bytes; left > 0; ) {
-    const { bytesRead } = await orChanged(file.read(memory, 0, Math.min(memory.length, left)));
-    if (bytesRead === 0) throw changed();
-    left -= bytesRead;
-    yield memory.subarray(0, bytesRead);
+  try {
+    for (let left = bytes; left > 0; ) {
+      const { bytesRead } = await orChanged(file.read(memory, 0, Math.min(memory.length, left)));
+      if (bytesRead === 0) throw changed();
+      left -= bytesRead;
+      yield memory.subarray(0, bytesRead);
+    }
+  } finally {
+    freeMemory(memory);
   }
 }
 
@@ -100,12 +105,17 @@ export class Sum {
   }
 }
 
-/** Each chunk has its own buffer, because unpacking keeps some for a while. */
+/** The bytes of a file, all in the same buffer: a chunk is valid until the next one is read. */
 export async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
-  for (;;) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(uploadChunkBytes), 0, uploadChunkBytes);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
+  const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
+  try {
+    for (;;) {
+      const { bytesRead } = await file.read(memory, 0, memory.length);
+      if (bytesRead === 0) return;
+      yield memory.subarray(0, bytesRead);
+    }
+  } finally {
+    freeMemory(memory);
   }
 }
 

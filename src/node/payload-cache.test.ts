@@ -132,3 +132,17 @@ test('a program that cannot be opened is an error each time, and ends no process
     });
   }
 });
+
+test('packs at most two programs at a time', async () => {
+  const { open, cacheFolder } = await image();
+  const payload = await open();
+  const done = new AbortController();
+  let most = 0;
+  const packing = payload.files('None').finally(() => done.abort());
+  while (!done.signal.aborted) {
+    const drafts = (await readdir(cacheFolder)).filter(name => name.startsWith('.'));
+    most = Math.max(most, drafts.length);
+  }
+  await packing;
+  expect(most).toBeLessThanOrEqual(2);
+});

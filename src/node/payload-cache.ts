@@ -1,16 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { access, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline as connect, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { AppError, messageOf } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
+import { Slots } from '#base/waiting/slots.ts';
 import { type BundleFile, type PackedFacts, packStream, type Reading } from './bundle.ts';
 import { checkedPieces, checkFile, chunksOf, type FileSum, pieces, Sum } from './checked-file.ts';
-import { Slots } from '#base/waiting/slots.ts';
+import { Packer } from './packer.ts';
 import type { PlainFile } from './payload-source.ts';
 import { ensurePrivateFolder, openNew } from './private-folder.ts';
 import { fileOfTar } from './tar.ts';
+import { transformed } from './transformed.ts';
 
 /** A program of the payload. */
 export interface StoredProgram {
@@ -49,6 +50,7 @@ export class PayloadCache {
   readonly #log: Log;
   readonly #made = new Map<string, Promise<unknown>>();
   readonly #work = new Slots(maxPacking);
+  readonly #idlePackers: Packer[] = [];
 
   constructor(folder: string, log: Log) {
     this.#folder = folder;
@@ -90,7 +92,8 @@ export class PayloadCache {
   async #withSlot<T>(make: () => Promise<T>): Promise<T> {
     using _slot = await this.#work.take(new AbortController().signal);
     await ensurePrivateFolder(this.#folder);
-    return make();
+    // Without await, the slot would be free before the work is done.
+    return await make();
   }
 
   /** The file of an earlier run, if its content still matches its name; otherwise it is deleted. */
@@ -110,8 +113,9 @@ export class PayloadCache {
   /** Writes a temporary file and renames it once it is checked. */
   async #build(program: StoredProgram, form: Form): Promise<CachedFile> {
     const draft = join(this.#folder, `.${randomUUID()}`);
+    const packer = this.#idlePackers.pop() ?? new Packer();
     try {
-      const { content, file } = await write(contentOf(program), draft, form);
+      const { content, file } = await write(contentOf(program), draft, form === 'packed' ? packer : undefined);
       if (content.sha256 !== program.sha256) throw damaged(program, content.sha256);
       const sizes = form === 'packed' ? [content.bytes, file.bytes] : [content.bytes];
       const path = join(this.#folder, [program.sha256, ...sizes].join('-'));
@@ -120,7 +124,16 @@ export class PayloadCache {
     } catch (error) {
       await rm(draft, { force: true });
       throw error instanceof AppError ? error : unreadable(program, error);
+    } finally {
+      this.#release(packer);
     }
+  }
+
+  /** Keeps it for the next program, if there is one. */
+  #release(packer: Packer): void {
+    this.#idlePackers.push(packer);
+    if (this.#work.waiting > 0) return;
+    for (const idle of this.#idlePackers.splice(0)) idle[Symbol.dispose]();
   }
 
   #packedOf(program: StoredProgram, { path, bytes, sum }: CachedFile, encoding: Packed['encoding']): Packed {
@@ -147,12 +160,12 @@ export class PayloadCache {
 async function write(
   chunks: AsyncIterable<Uint8Array>,
   path: string,
-  form: Form,
+  packer: Packer | undefined,
 ): Promise<{ content: FileSum; file: FileSum }> {
   await using draft = await openNew(path);
   const sum = new Sum();
   const keep = (packed: AsyncIterable<Uint8Array>) => draft.writeFile(sum.watched(packed));
-  if (form === 'packed') return { content: await packStream(chunks, keep), file: sum.take() };
+  if (packer !== undefined) return { content: await packStream(packer, chunks, keep), file: sum.take() };
   await keep(chunks);
   const file = sum.take();
   return { content: file, file };
@@ -169,10 +182,7 @@ async function* contentOf({ source, name }: StoredProgram): AsyncGenerator<Uint8
     yield* chunksOf(file);
     return;
   }
-  const unzip = createGunzip();
-  // Closes both streams together; the reader sees a failure.
-  connect(Readable.from(chunksOf(file)), unzip, () => undefined);
-  yield* fileOfTar(unzip, name);
+  yield* fileOfTar(transformed(createGunzip(), chunksOf(file)), name);
 }
 
 async function exists(path: string): Promise<boolean> {

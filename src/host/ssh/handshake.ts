@@ -9,6 +9,7 @@ import { offeredAlgorithms } from './algorithms.ts';
 import { authKey } from './auth-key.ts';
 import { type FailedHandshake, handshakeFailure, handshakeTimeout } from './handshake-failures.ts';
 import { limited } from './limits.ts';
+import { freeSentRequests, joinWrites } from './packet-writes.ts';
 
 export interface HandshakeOptions {
   port: number;
@@ -71,9 +72,11 @@ function negotiate(client: Client, socket: Socket, target: HostTarget, options: 
     client.once('ready', () => {
       const { key, isNew } = trust.trusted();
       const software = (greeting().ident ?? '').replace(/^SSH-[\d.]+-/, '');
+      freeSentRequests(client);
       client.removeListener('error', fail).removeAllListeners('close');
       resolve({ client, facts: { address, hostKey: key, isNewHostKey: isNew, acceptedKey: keys.current(), software } });
     });
+    joinWrites(socket);
     client.connect({
       sock: socket,
       username,

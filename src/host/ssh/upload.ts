@@ -19,10 +19,10 @@ export interface WritePlan {
   inFlight: number;
 }
 
-/** The largest request that OpenSSH accepts, and enough of them for a network with latency. */
-const largeWrites: WritePlan = { chunkBytes: 255 * 1024, inFlight: 16 };
+/** The largest request that OpenSSH accepts; together they fit into its window of 2 MB. More of them would only wait in memory. */
+const largeWrites: WritePlan = { chunkBytes: 255 * 1024, inFlight: 8 };
 /** The same amount in flight. */
-const smallWrites: WritePlan = { chunkBytes: 100 * 1024, inFlight: 40 };
+const smallWrites: WritePlan = { chunkBytes: 100 * 1024, inFlight: 20 };
 
 /** OpenSSH for Windows before 8.6, as shipped with Windows Server 2019 and 2022, rejects larger writes. */
 export function writePlan(software: string): WritePlan {

@@ -1,3 +1,4 @@
+import { freeMemory } from '#base/free-memory.ts';
 import { writeWire } from '#host/keys/ssh-wire.ts';
 
 /** SFTP version 3. */
@@ -66,36 +67,44 @@ export type Answer =
 /** Clients write at most 255 KB at once. */
 const maxPacketBytes = 256 * 1024;
 
-/** Assembles packets from chunks. */
+/** Assembles packets from chunks, and frees chunks that are used up: uploads would otherwise keep the garbage collector busy. */
 export class PacketAssembler {
-  #pieces: Uint8Array[] = [];
-  #bytes = 0;
+  readonly #length = Buffer.alloc(4);
+  #lengthBytes = 0;
+  #packet: Buffer | undefined;
+  #packetBytes = 0;
 
   /** Complete packets without their length. Throws if one is too long. */
-  add(piece: Uint8Array): Uint8Array[] {
-    this.#pieces.push(piece);
-    this.#bytes += piece.length;
+  add(chunk: Uint8Array): Uint8Array[] {
     const packets: Uint8Array[] = [];
-    for (let packet = this.#next(); packet !== undefined; packet = this.#next()) packets.push(packet);
+    for (let rest = chunk; rest.length > 0; ) {
+      rest = rest.subarray(this.#packet === undefined ? this.#readLength(rest) : this.#fill(this.#packet, rest));
+      if (this.#packet === undefined || this.#packetBytes < this.#packet.length) continue;
+      packets.push(this.#packet);
+      this.#packet = undefined;
+    }
+    freeMemory(chunk);
     return packets;
   }
 
-  #next(): Uint8Array | undefined {
-    if (this.#bytes < 4) return undefined;
-    if ((this.#pieces[0]?.length ?? 0) < 4) this.#join();
-    const first = Buffer.from((this.#pieces[0] ?? new Uint8Array()).subarray(0, 4));
-    const length = first.readUInt32BE();
+  /** Returns how many bytes it has used. */
+  #readLength(bytes: Uint8Array): number {
+    const part = bytes.subarray(0, 4 - this.#lengthBytes);
+    this.#length.set(part, this.#lengthBytes);
+    this.#lengthBytes += part.length;
+    if (this.#lengthBytes < 4) return part.length;
+    const length = this.#length.readUInt32BE();
     if (length === 0 || length > maxPacketBytes) throw new Error(`SFTP packet of ${length} bytes is too long`);
-    if (this.#bytes < 4 + length) return undefined;
-    this.#join();
-    const [all = new Uint8Array()] = this.#pieces;
-    this.#pieces = [all.subarray(4 + length)];
-    this.#bytes -= 4 + length;
-    return all.subarray(4, 4 + length);
+    this.#packet = Buffer.allocUnsafe(length);
+    [this.#lengthBytes, this.#packetBytes] = [0, 0];
+    return part.length;
   }
 
-  #join(): void {
-    if (this.#pieces.length > 1) this.#pieces = [Buffer.concat(this.#pieces)];
+  #fill(packet: Buffer, bytes: Uint8Array): number {
+    const part = bytes.subarray(0, packet.length - this.#packetBytes);
+    packet.set(part, this.#packetBytes);
+    this.#packetBytes += part.length;
+    return part.length;
   }
 }
 

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as TcpServer, type Socket } from 'node:net';
 import ssh2, { type Connection, type ServerChannel, type Session } from 'ssh2';
 import type { Clock } from '#base/clock.ts';
+import { freeMemory } from '#base/free-memory.ts';
+import { joinWrites } from '#host/ssh/packet-writes.ts';
 import type { Traits } from '../traits.ts';
 import { newHostKey } from './host-key.ts';
 import { decideLogin, type LoginRules } from './login.ts';
@@ -92,7 +94,9 @@ export class SimulatedSshd {
     if (traits.changesHostKey && this.#accepted > 1) this.#hostKey = 'other';
     const hostKey = this.#hostKey;
     if (greetingMs > 0) await delays.sleep(greetingMs);
-    if (!socket.destroyed) this.#server(hostKey).injectSocket(socket);
+    if (socket.destroyed) return;
+    joinWrites(socket);
+    this.#server(hostKey).injectSocket(socket);
   }
 
   /** Each has its own host key. */
@@ -150,7 +154,10 @@ async function serveFiles(channel: ServerChannel, host: SftpHost): Promise<void>
   const packets = new PacketAssembler();
   try {
     for await (const piece of channel) {
-      for (const packet of packets.add(piece as Buffer)) channel.write(await server.answer(packet));
+      for (const packet of packets.add(piece as Buffer)) {
+        channel.write(await server.answer(packet));
+        freeMemory(packet);
+      }
     }
   } catch {
     // The connection broke or the client sent something other than SFTP.
