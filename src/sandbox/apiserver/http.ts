@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import type { Log } from '#base/log.ts';
 import { type Body, maxBodyBytes, tooLarge } from './body.ts';
@@ -21,14 +22,18 @@ export interface Responder {
 /** Connects HTTP to the request pipeline. */
 export function createResponder(core: Core, facts: ServerFacts, log: Log, beforeRequest?: RequestHook): Responder {
   const watches = new Set<() => void>();
-  const certificates = new WeakMap<TLSSocket, { raw: Buffer | undefined }>();
-  const certificateOf = (socket: TLSSocket): Buffer | undefined => {
-    const known = certificates.get(socket) ?? { raw: socket.getPeerX509Certificate()?.raw };
-    certificates.set(socket, known);
+  const certificates = new WeakMap<object, { raw: Buffer | undefined }>();
+  /** Read once for each connection. */
+  const certificateOf = (request: IncomingMessage): Buffer | undefined => {
+    const socket = request.socket as TLSSocket;
+    // Every HTTP/2 request has another object for its socket.
+    const connection = (request as { stream?: ServerHttp2Stream }).stream?.session ?? socket;
+    const known = certificates.get(connection) ?? { raw: socket.getPeerX509Certificate()?.raw };
+    certificates.set(connection, known);
     return known.raw;
   };
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const incoming = readIncoming(request, certificateOf(request.socket as TLSSocket));
+    const incoming = readIncoming(request, certificateOf(request));
     const admitted = admitRequest(core, incoming);
     const body = await readBody(request);
     await beforeRequest?.(admitted);

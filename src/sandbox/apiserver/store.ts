@@ -18,8 +18,12 @@ interface Collection {
   history: Written[];
   /** The history holds every write after this revision. */
   completeAfter: number;
-  listeners: Set<(written: Written) => void>;
+  listeners: Set<Listener>;
+  /** Of watches of a single object, by its path: every host has some, and would be asked about the objects of all others. */
+  pathListeners: Map<string, Set<Listener>>;
 }
+
+type Listener = (written: Written) => void;
 
 /**
  * Keeps the objects under one revision counter, as etcd does. Storage keys are plural and group;
@@ -79,7 +83,7 @@ export class Store {
     const old = objects.get(path);
     const stored = this.#withRevision(object);
     objects.set(path, stored);
-    if (old === undefined) this.#collection(storageKey).sorted = undefined;
+    if (old === undefined) this.#insertPath(storageKey, path);
     this.#notify(storageKey, {
       revision: this.#revision,
       type: old === undefined ? 'ADDED' : 'MODIFIED',
@@ -120,11 +124,20 @@ export class Store {
     }
   }
 
-  /** Calls the listener during each write; it must not write. */
-  listen(storageKey: string, listener: (written: Written) => void): () => void {
-    const { listeners } = this.#collection(storageKey);
-    listeners.add(listener);
-    return () => listeners.delete(listener);
+  /** Calls the listener during each write, or each write to one object; it must not write. */
+  listen(storageKey: string, listener: Listener, only?: Key): () => void {
+    const { listeners, pathListeners } = this.#collection(storageKey);
+    if (only === undefined) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    }
+    const path = pathOf(only);
+    const own = pathListeners.get(path) ?? new Set();
+    pathListeners.set(path, own.add(listener));
+    return () => {
+      own.delete(listener);
+      if (own.size === 0 && pathListeners.get(path) === own) pathListeners.delete(path);
+    };
   }
 
   /** The same for all storage keys. */
@@ -142,6 +155,7 @@ export class Store {
       history: [],
       completeAfter: this.#startRevision,
       listeners: new Set(),
+      pathListeners: new Map(),
     };
     this.#collections.set(storageKey, collection);
     return collection;
@@ -151,6 +165,19 @@ export class Store {
     const collection = this.#collection(storageKey);
     collection.sorted ??= [...collection.objects.keys()].sort();
     return collection.sorted;
+  }
+
+  /** Keeps the order: sorting anew after each creation would take most of the time of a large cluster. */
+  #insertPath(storageKey: string, path: string): void {
+    const { sorted } = this.#collection(storageKey);
+    if (sorted === undefined) return;
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle] ?? '') < path) low = middle + 1;
+      else high = middle;
+    }
+    sorted.splice(low, 0, path);
   }
 
   #withRevision(object: StoredObject): StoredObject {
@@ -167,6 +194,7 @@ export class Store {
       collection.completeAfter = cut.at(-1)?.revision ?? collection.completeAfter;
     }
     for (const listener of collection.listeners) listener(written);
+    for (const listener of collection.pathListeners.get(pathOf(written.object.metadata)) ?? []) listener(written);
     for (const listener of this.#listeners) listener(storageKey, written);
   }
 }

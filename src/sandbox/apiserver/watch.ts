@@ -1,5 +1,5 @@
 import type { Clock } from '#base/clock.ts';
-import { apiVersionOf } from '#kube/resource.ts';
+import { apiVersionOf, type Key } from '#kube/resource.ts';
 import type { Core } from './core.ts';
 import type { Kind } from './kind.ts';
 import { isSelected, type ListOptions } from './list-options.ts';
@@ -48,10 +48,11 @@ export function startWatch(core: Core, scope: WatchScope, options: ListOptions, 
   }
   if (fromNow) sendExisting(core, scope, options, sink);
   for (const written of past) sendChange(scope, options, written, sink);
-  const stopListening = store.listen(scope.kind.storageKey, written => {
+  const onWrite = (written: Written) => {
     // A client may have a later revision, for example after a restart of the server.
     if (written.revision > (resourceVersion ?? 0)) sendChange(scope, options, written, sink);
-  });
+  };
+  const stopListening = store.listen(scope.kind.storageKey, onWrite, singleKey(scope, options));
   const stop = (): void => {
     stopListening();
     stopping.abort();
@@ -70,10 +71,21 @@ export function startWatch(core: Core, scope: WatchScope, options: ListOptions, 
 
 function sendExisting({ store }: Core, scope: WatchScope, options: ListOptions, sink: WatchSink): void {
   const { kind } = scope;
-  for (const object of store.list(kind.storageKey, scope.namespace))
+  const single = singleKey(scope, options);
+  const objects =
+    single === undefined
+      ? store.list(kind.storageKey, scope.namespace)
+      : [store.get(kind.storageKey, single) ?? []].flat();
+  for (const object of objects)
     if (isSelected(options, object, kind)) sink.send({ type: 'ADDED', object: kind.fromStored(object) });
   if (!options.sendInitialEvents || !options.bookmarks) return;
   sink.send(bookmark(kind, String(store.revision), { 'k8s.io/initial-events-end': 'true' }));
+}
+
+/** The only object that can match; undefined when there may be several. */
+function singleKey({ kind, namespace }: WatchScope, { fields }: ListOptions): Key | undefined {
+  const name = fields.find(({ field, equal }) => field === 'metadata.name' && equal)?.value;
+  return name === undefined || (kind.namespaced && namespace === '') ? undefined : { namespace, name };
 }
 
 /** An object that starts or stops matching the selectors is ADDED or DELETED. */

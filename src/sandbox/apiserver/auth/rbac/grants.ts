@@ -69,7 +69,16 @@ interface Subject {
   namespace: string;
 }
 
-function subjectsOf(binding: StoredObject): Subject[] {
+/** Objects of the store never change, and every request looks at all bindings. */
+const subjectsOfBindings = new WeakMap<StoredObject, readonly Subject[]>();
+
+function subjectsOf(binding: StoredObject): readonly Subject[] {
+  const subjects = subjectsOfBindings.get(binding) ?? readSubjects(binding);
+  subjectsOfBindings.set(binding, subjects);
+  return subjects;
+}
+
+function readSubjects(binding: StoredObject): Subject[] {
   return listAt(binding, 'subjects').map(subject => ({
     kind: textAt(subject, 'kind'),
     name: textAt(subject, 'name'),
