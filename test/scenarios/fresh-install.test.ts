@@ -6,7 +6,7 @@ import { configMaps, events, secrets, services } from '../../src/kube/resources.
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startOperator } from '../kit/sandbox-operator.ts';
 
-/** A private key, one entry and, outside of OpenShift, the description of the cluster are all that a user creates. */
+/** A private key and one entry are all that a user creates. */
 
 const clusters = [
   ['openshift', 'the service CA', true],
@@ -23,6 +23,7 @@ for (const [kind, issuer, isOwned] of clusters) {
 
     const maps = (await client.list(configMaps, { namespace })).items.map(({ metadata }) => metadata.name);
     expect(maps).toContain(configMapName.instances);
+    expect(maps).not.toContain('windows-cluster');
     const service = await client.get(services, exporterService.name, { namespace });
     expect(service).toMatchObject({ metadata: { labels: { name: 'windows-exporter' } } });
     expect(service.spec?.selector).toBeUndefined();
