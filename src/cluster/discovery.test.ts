@@ -225,11 +225,12 @@ test('quotes nothing of a kubeconfig but an invalid server', () => {
 
 test('has findings or facts, and throws no other error, whatever the objects have', () => {
   const text = fc.oneof(fc.string(), fc.json(), fc.constant('networking: {serviceSubnet: 10.96.0.0/12}'));
+  const any = fc.jsonValue();
   fc.assert(
-    fc.property(text, text, fc.jsonValue(), fc.jsonValue(), fc.jsonValue(), (kubeconfig, config, ends, ports, spec) => {
+    fc.property(fc.tuple(text, text), fc.tuple(any, any, any), ([kubeconfig, config], [endpoints, ports, spec]) => {
       const { facts, findings } = read([
         clusterInfo('', () => kubeconfig),
-        apiServerSlice([], { endpoints: ends, ports }),
+        apiServerSlice([], { endpoints, ports }),
         { ...cidr, spec },
         kubeadmText(config),
         { ...dns, spec },
