@@ -91,7 +91,7 @@ function namespaceObjects({ namespace }: InitialFacts): InitialObject[] {
   return [...others, { resource: namespaces, object: { metadata: { name: namespace, labels } } }];
 }
 
-/** With it an administrator sets what the cluster does not say about itself. */
+/** An administrator sets what the operator cannot discover. */
 function description({ namespace, platform }: InitialFacts): InitialObject[] {
   return platform === 'None' ? [] : [inNamespace(configMaps, namespace, 'windows-cluster', { data: { platform } })];
 }
