@@ -4,10 +4,10 @@ import { stringify } from 'yaml';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
 import { operatorName } from '../src/contract/names.ts';
-import { pairPermissions } from '../src/controllers/exporter/pair.ts';
 import { admissionManifests } from '../src/operator/admission-policies.ts';
 import { lastingTokenPermissions } from '../src/node/inputs/lasting-tokens.ts';
 import { operatorPermissions } from '../src/operator/permissions.ts';
+import { kubernetesManifests } from '../src/operator/kubernetes-manifests.ts';
 import { fileOf, type Manifest, manifestFiles, rbacManifests, roleManifests } from '../src/operator/rbac-manifests.ts';
 import { rightsPage } from './rights-page.ts';
 import { windowsApiPage } from './windows-api-page.ts';
@@ -28,7 +28,7 @@ export const generated: Record<string, () => string> = {
     ]),
   ),
   'deploy/admission/agents.yaml': () => yamlFile(admissionManifests(), 'src/operator/admission-policies.ts'),
-  'deploy/rbac/kubernetes.yaml': () => rbacFile(roleManifests(pairPermissions, `${operatorName}-exporter`)),
+  'deploy/rbac/kubernetes.yaml': () => rbacFile(kubernetesManifests()),
   'deploy/rbac/lasting-tokens.yaml': () => lastingTokenFile('operator'),
   'deploy/rbac/openshift-lasting-tokens.yaml': () => lastingTokenFile('openshift'),
 };

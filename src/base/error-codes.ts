@@ -45,10 +45,11 @@ export const errorCodes = {
   SERVER_VERSION_UNSUPPORTED:
     'The Kubernetes version of the API server is not supported by the kubelet of the payload.',
   PLATFORM_MISSING: 'The Infrastructure object does not say on which platform the cluster runs.',
-  API_SERVER_URL_MISSING: 'The Infrastructure object has no internal API server address.',
+  API_SERVER_URL_MISSING: 'The address of the API server for hosts is missing or is not an https URL.',
   TLS_PROFILE_INVALID:
     'The TLS security profile of the cluster is of an unknown type, or is Custom without a usable profile.',
-  CLUSTER_UNDESCRIBED: 'The cluster is not an OpenShift cluster and has no description for the operator.',
+  CLUSTER_UNDESCRIBED:
+    'The cluster is not OpenShift, and neither its objects nor windows-cluster have a value that hosts need.',
   CLUSTER_UNSUITABLE: 'The cluster does not meet the requirements for Windows nodes.',
   MONITORING_LABEL_INVALID: 'The cluster-monitoring label of the namespace is not a boolean.',
 

@@ -4,7 +4,7 @@ import { apiVersionOf, type Resource } from '#kube/resource.ts';
 import { infrastructures } from '#kube/resources-openshift.ts';
 
 export interface DetectedCluster {
-  /** OpenShift and OKD describe themselves in objects; an administrator has to describe any other cluster. */
+  /** OpenShift and OKD have config objects; facts of any other cluster are discovered or set by an administrator. */
   kind: 'openshift' | 'kubernetes';
   /** The gitVersion of the API server. */
   serverVersion: string;

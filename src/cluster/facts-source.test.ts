@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { configMapName } from '#contract/names.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
-import { configMaps } from '#kube/resources.ts';
+import { configMaps, serviceCidrs } from '#kube/resources.ts';
 import * as openshift from '#kube/resources-openshift.ts';
 import { benchSettings } from '../../test/kit/fixed-facts.ts';
+import { clusterInfo, serviceCidr } from '../../test/kit/kubeadm-objects.ts';
 import { manualClock } from '../../test/kit/manual-clock.ts';
 import {
   controllerConfig,
@@ -16,6 +17,7 @@ import {
 } from '../../test/kit/openshift-objects.ts';
 import { benchNamespace } from '../../test/kit/source-bench.ts';
 import { WatchedApi } from '../../test/kit/watched-api.ts';
+import { discoveryObject } from './discovery-objects.ts';
 import { kubernetesSource, openshiftResources, openshiftSource } from './facts-source.ts';
 
 const resources = Object.values(openshift).filter((each): each is Resource => typeof each === 'object');
@@ -154,27 +156,59 @@ test('shows the objects themselves with their kind', () => {
 });
 
 const description = { apiServerURL: 'https://api:6443', serviceCIDR: '10.96.0.0/16' };
+const place = { namespace: benchNamespace };
+const rootCa = { metadata: { name: 'kube-root-ca.crt', ...place }, data: { 'ca.crt': kubeletCaPem } };
 
-test('reads a plain cluster from its description and its CA, and follows both', () => {
+/** A cluster other than OpenShift, all objects of which can be read. */
+function setUpKubernetes(denied: string[] = []) {
   const api = new WatchedApi(manualClock());
-  const source = kubernetesSource(api.informers, benchSettings);
-  const codes = () => source.read().findings.map(({ code }) => code);
-  expect(codes()).toEqual(['CLUSTER_UNDESCRIBED']);
-  const place = { namespace: benchNamespace };
+  const { clusterInfo: info, serviceCidr: cidr } = discoveryObject;
+  const readable = [info, cidr].map(({ versions: [resource], ...scope }) => ({ resource, ...scope }));
+  const source = kubernetesSource(api.informers, benchSettings, {
+    readable: denied.length > 0 ? [] : readable,
+    denied,
+  });
+  return { api, source, codes: () => source.read().findings.map(({ code }) => code) };
+}
+
+test('reads windows-cluster and the CA of the cluster, and follows both', () => {
+  const { api, source, codes } = setUpKubernetes();
+  expect(codes()).toEqual(['CLUSTER_UNDESCRIBED', 'KUBELET_CA_MISSING']);
   api.put(configMaps, { metadata: { name: 'windows-cluster', ...place }, data: description });
   expect(codes()).toEqual(['KUBELET_CA_MISSING']);
-  api.put(configMaps, { metadata: { name: 'kube-root-ca.crt', ...place }, data: { 'ca.crt': kubeletCaPem } });
+  api.put(configMaps, rootCa);
   expect(source.read()).toMatchObject({ findings: [], facts: { kubeletCa: kubeletCaPem } });
   api.remove(configMaps, 'windows-cluster', benchNamespace);
   expect(codes()).toEqual(['CLUSTER_UNDESCRIBED']);
 });
 
-test('takes no description from another namespace', () => {
-  const api = new WatchedApi(manualClock());
+test('follows the objects of a cluster without windows-cluster', () => {
+  const { api, source, codes } = setUpKubernetes();
+  api.put(configMaps, rootCa);
+  let changes = 0;
+  source.onChange(() => (changes += 1));
+  api.put(serviceCidrs, serviceCidr(['10.96.0.0/12']) as unknown as KubeResource);
+  expect([changes, codes()]).toEqual([1, ['CLUSTER_UNDESCRIBED']]);
+  api.put(configMaps, clusterInfo('https://lb:6443') as unknown as KubeResource);
+  expect(source.read().facts).toMatchObject({ apiServerUrl: 'https://lb:6443', network: { clusterDns: '10.96.0.10' } });
+  api.put(configMaps, clusterInfo('https://other:6443') as unknown as KubeResource);
+  expect(source.read().facts?.apiServerUrl).toBe('https://other:6443');
+  api.put(configMaps, { metadata: { name: 'windows-cluster', ...place }, data: description });
+  expect(source.read().facts?.apiServerUrl).toBe('https://api:6443');
+  expect(changes).toBeGreaterThan(3);
+});
+
+test('ignores windows-cluster and the CA of another namespace', () => {
+  const { api, codes } = setUpKubernetes();
   api.put(configMaps, { metadata: { name: 'windows-cluster', namespace: 'other' }, data: description });
-  const source = kubernetesSource(api.informers, benchSettings);
+  api.put(configMaps, { ...rootCa, metadata: { name: 'kube-root-ca.crt', namespace: 'other' } });
+  expect(codes()).toEqual(['CLUSTER_UNDESCRIBED', 'KUBELET_CA_MISSING']);
+});
+
+test('reports objects that the operator is not allowed to read', () => {
+  const { source } = setUpKubernetes(['ConfigMap kube-public/cluster-info']);
   expect(source.read().findings[0]).toMatchObject({
     code: 'CLUSTER_UNDESCRIBED',
-    message: expect.stringContaining(`ConfigMap ${benchNamespace}/windows-cluster`),
+    message: expect.stringContaining('permission denied for ConfigMap kube-public/cluster-info'),
   });
 });

@@ -1,9 +1,10 @@
 import { configMapName } from '#contract/names.ts';
-import { type KubeObject, objectLabel, readObject } from '#contract/object.ts';
+import { type KubeObject, readObject } from '#contract/object.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import { configMaps } from '#kube/resources.ts';
 import * as openshift from '#kube/resources-openshift.ts';
+import type { DiscoveryAccess } from './discovery-objects.ts';
 import type { FactsReading, OperatorSettings } from './facts.ts';
 import { clusterDescription, kubernetesFacts } from './kubernetes.ts';
 import { openshiftFacts } from './openshift.ts';
@@ -53,15 +54,19 @@ export function openshiftSource(
 export function kubernetesSource(
   informers: InformerFactory,
   { namespace, kubeletVersion }: Pick<OperatorSettings, 'namespace' | 'kubeletVersion'>,
+  { readable, denied }: DiscoveryAccess,
 ): FactsSource {
-  const watched = [clusterDescription, rootCa.name].map(name => watch(informers, configMaps, { name, namespace }));
+  const own = [clusterDescription, rootCa.name].map(name => watch(informers, configMaps, { name, namespace }));
+  const others = readable.map(({ resource, ...scope }) => watch(informers, resource, scope));
   const dataOf = (objects: readonly KubeObject[], name: string) =>
-    objects.find(({ meta }) => meta.name === name)?.fields.stringMap('data');
-  return new WatchedFacts(watched, objects =>
+    objects.find(({ meta }) => meta.namespace === namespace && meta.name === name)?.fields.stringMap('data');
+  return new WatchedFacts([...own, ...others], objects =>
     kubernetesFacts({
-      label: objectLabel('ConfigMap', { namespace, name: clusterDescription }),
+      namespace,
       data: dataOf(objects, clusterDescription),
       clusterCa: dataOf(objects, rootCa.name)?.[rootCa.key] ?? '',
+      objects,
+      denied,
       ...(kubeletVersion !== undefined && { kubeletVersion }),
     }),
   );

@@ -5,7 +5,7 @@ import type { Reserved } from '#contract/reserved.ts';
 /** The cluster network as Windows nodes need to know it. */
 export interface Network {
   serviceCidr: string;
-  /** Tenth address of the service network. */
+  /** Address of the DNS service; on OpenShift the tenth of the service network. */
   clusterDns: string;
   /** Decimal port of the hybrid overlay, or empty for the default. */
   vxlanPort: string;
@@ -66,6 +66,8 @@ export interface ClusterFacts {
 export interface FactsReading {
   /** Undefined when there are findings. */
   facts: ClusterFacts | undefined;
+  /** Of clusters other than OpenShift: the object that each discovered value was read from, for the log. */
+  origins?: Readonly<Record<string, string>>;
   /** Each problem once. */
   findings: AppError[];
 }

@@ -8,11 +8,12 @@ const certificate = printPem('CERTIFICATE', new Uint8Array([0x30, 0x03, 0x02, 0x
 const other = printPem('CERTIFICATE', new Uint8Array([0x30, 0x03, 0x02, 0x01, 0x2b]));
 const enough = { apiServerURL: 'https://api.example.com:6443', serviceCIDR: '10.96.0.0/12' };
 const read = (data: Record<string, string> | undefined, clusterCa = certificate) =>
-  kubernetesFacts({ label, data, clusterCa });
+  kubernetesFacts({ namespace: 'wmco', data, clusterCa, objects: [], denied: [] });
 
-test('needs two keys and fills in the rest', () => {
+test('needs two keys where no object can be read, and sets defaults for the rest', () => {
   expect(read(enough)).toEqual({
     findings: [],
+    origins: { apiServerUrl: label, serviceCidr: label, clusterDns: 'tenth address of the service network' },
     facts: {
       platform: 'None',
       apiServerUrl: 'https://api.example.com:6443',
@@ -57,11 +58,9 @@ for (const [name, data, want] of taken) {
 }
 
 const refused: [name: string, data: Record<string, string>, code: string, key: string][] = [
-  ['no address of the server', { apiServerURL: '' }, 'API_SERVER_URL_MISSING', 'apiServerURL'],
   ['plain HTTP', { apiServerURL: 'http://api:6443' }, 'API_SERVER_URL_MISSING', 'apiServerURL'],
   ['an address that a shell could misread', { apiServerURL: 'https://a&b' }, 'API_SERVER_URL_MISSING', 'apiServerURL'],
   ['an address with a login', { apiServerURL: 'https://u:p@api' }, 'API_SERVER_URL_MISSING', 'apiServerURL'],
-  ['no service network', { serviceCIDR: '' }, 'NETWORK_SERVICE_CIDR_INVALID', 'serviceCIDR'],
   ['a service network that is none', { serviceCIDR: '10.96.0.0' }, 'NETWORK_SERVICE_CIDR_INVALID', 'serviceCIDR'],
   ['a service network of IPv6', { serviceCIDR: 'fd00::/108' }, 'NETWORK_SERVICE_CIDR_INVALID', 'serviceCIDR'],
   [
@@ -106,17 +105,6 @@ test('reports everything that is wrong at once', () => {
     'FIELD_INVALID',
     'NETWORK_SERVICE_CIDR_INVALID',
   ]);
-});
-
-test('reports what to create when there is no description', () => {
-  const { facts, findings } = read(undefined);
-  expect(facts).toBeUndefined();
-  expect(findings).toHaveLength(1);
-  expect(findings[0]).toMatchObject({
-    code: 'CLUSTER_UNDESCRIBED',
-    message: expect.stringContaining(label),
-    remedy: expect.stringMatching(/apiServerURL.*serviceCIDR/),
-  });
 });
 
 test('waits for the CA of the cluster unless another one is given', () => {

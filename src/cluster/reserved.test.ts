@@ -72,5 +72,7 @@ test('in a plain cluster the service network and the API server are reserved', (
     domains: [],
   });
   expect(kubernetesReserved('https://10.0.0.2:6443', '10.96.0.0/12').addresses).toEqual(['10.0.0.2']);
+  const { addresses } = kubernetesReserved('https://10.0.0.2:6443', '10.96.0.0/12', ['10.0.0.2', '10.0.0.3']);
+  expect(addresses).toEqual(['10.0.0.2', '10.0.0.3']);
   expect(kubernetesReserved('no URL', '10.96.0.0/12')).toMatchObject({ addresses: [], names: [] });
 });

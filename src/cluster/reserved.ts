@@ -26,11 +26,16 @@ export function openshiftReserved(
   };
 }
 
-export function kubernetesReserved(apiServerUrl: string, serviceCidr: string): Reserved {
+/** The URL may be that of a load balancer, so the addresses of the API servers are reserved, too. */
+export function kubernetesReserved(
+  apiServerUrl: string,
+  serviceCidr: string,
+  apiServers: readonly string[] = [],
+): Reserved {
   const hosts = hostOf(apiServerUrl);
   return {
     networks: [serviceCidr],
-    addresses: hosts.filter(isIp),
+    addresses: [...new Set([...hosts.filter(isIp), ...apiServers])],
     names: hosts.filter(host => !isIp(host)),
     domains: [],
   };

@@ -93,7 +93,24 @@ export interface ServicePort {
 }
 
 export interface Service extends KubeResource {
-  spec?: { ports?: ServicePort[]; selector?: Record<string, string> | null; clusterIP?: string; type?: string };
+  spec?: {
+    ports?: ServicePort[];
+    selector?: Record<string, string> | null;
+    clusterIP?: string;
+    clusterIPs?: string[];
+    type?: string;
+  };
+}
+
+export interface EndpointSlice extends KubeResource {
+  addressType?: string;
+  endpoints?: { addresses?: string[]; conditions?: { ready?: boolean } }[];
+  ports?: { name?: string; protocol?: string; port?: number }[];
+}
+
+/** A range of cluster IPs. */
+export interface ServiceCidr extends KubeResource {
+  spec?: { cidrs?: string[] };
 }
 
 export interface ServiceAccount extends KubeResource {
@@ -197,6 +214,8 @@ export interface SubjectAccessReview extends KubeResource {
 
 const rbac = 'rbac.authorization.k8s.io/v1';
 const policy = ['PodDisruptionBudget', 'poddisruptionbudgets'] as const;
+const slice = ['EndpointSlice', 'endpointslices'] as const;
+const serviceCidr = ['ServiceCIDR', 'servicecidrs'] as const;
 
 export const nodes = ofCluster<Node>('v1', 'Node', 'nodes');
 export const namespaces = ofCluster<Namespace>('v1', 'Namespace', 'namespaces');
@@ -204,6 +223,12 @@ export const pods = ofNamespace<Pod>('v1', 'Pod', 'pods');
 export const configMaps = ofNamespace<ConfigMap>('v1', 'ConfigMap', 'configmaps');
 export const secrets = ofNamespace<SecretObject>('v1', 'Secret', 'secrets');
 export const services = ofNamespace<Service>('v1', 'Service', 'services');
+/** Since Kubernetes 1.21; older versions have only v1beta1, which 1.25 removed. */
+export const endpointSlices = ofNamespace<EndpointSlice>('discovery.k8s.io/v1', ...slice);
+export const endpointSlicesV1beta1 = ofNamespace<EndpointSlice>('discovery.k8s.io/v1beta1', ...slice);
+/** Since Kubernetes 1.33; 1.31 and 1.32 have v1beta1, where it is enabled. */
+export const serviceCidrs = ofCluster<ServiceCidr>('networking.k8s.io/v1', ...serviceCidr);
+export const serviceCidrsV1beta1 = ofCluster<ServiceCidr>('networking.k8s.io/v1beta1', ...serviceCidr);
 export const events = ofNamespace<KubeEvent>('v1', 'Event', 'events');
 export const serviceAccounts = ofNamespace<ServiceAccount>('v1', 'ServiceAccount', 'serviceaccounts');
 export const leases = ofNamespace<Lease>('coordination.k8s.io/v1', 'Lease', 'leases');

@@ -252,8 +252,8 @@ test('stops without an error when the signal is aborted, and leaves the Lease to
   expect(lease?.spec?.holderIdentity).toBe('');
 });
 
-test('runs in a plain cluster that its administrator describes', async () => {
-  const plain = await openScene({ openshift: false });
+test('runs in a plain cluster that its administrator describes, without permission to discover it', async () => {
+  const plain = await openScene({ openshift: false, hasKubernetesRights: false });
   const operator = await plain.start();
   const { namespace } = plain;
   const get = <T extends KubeResource>(resource: Resource<T>, name: string) =>

@@ -1,6 +1,7 @@
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { detectCluster, type DetectedCluster } from '#cluster/detect.ts';
+import { checkDiscoveryAccess, discoveryResources } from '#cluster/discovery-objects.ts';
 import { type FactsSource, kubernetesSource, openshiftResources, openshiftSource } from '#cluster/facts-source.ts';
 import { slimClient } from '#cluster/slim.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
@@ -20,6 +21,7 @@ import { healthServer, Readiness, readyWhenReached } from './serve/health.ts';
 import { leadershipOf } from './leadership.ts';
 import { machineSettings } from '#controllers/machines/act/machine-settings.ts';
 import { hostInputSource, mirrorResources } from '#node/inputs/host-inputs.ts';
+import { logOrigins } from './log-origins.ts';
 import { metricsServer } from './serve/metrics-server.ts';
 import { printMetrics } from './serve/metrics-text.ts';
 import { processMetrics } from './serve/process-metrics.ts';
@@ -45,12 +47,12 @@ export interface OperatorParts {
 /** Runs the operator until the signal is aborted; rejects when it cannot start, fails, or loses the lease. */
 export async function runOperator(parts: OperatorParts, signal: AbortSignal): Promise<void> {
   const { client, settings, log, clock, metrics, random } = parts;
-  const resources = [...openshiftResources, ...mirrorResources, ...optionalResources, windowsInstances];
-  const cluster = await detectCluster(client, resources, signal);
+  const resources = [...openshiftResources, ...discoveryResources, ...mirrorResources, ...optionalResources];
+  const cluster = await detectCluster(client, [...resources, windowsInstances], signal);
   log.info('Detected cluster', { kind: cluster.kind, serverVersion: cluster.serverVersion });
   checkServer(cluster, settings);
   const informers = new Informers({ client: slimClient(client), clock, log, random });
-  const facts = createFacts(cluster, informers, settings);
+  const facts = await createFacts(cluster, informers, parts, signal);
   const { namespace, version, podName } = settings;
   const recorder = new EventRecorder({ client, component: operatorName, instance: podName, clock, log, metrics });
   const common: ControllerParts = { client, informers, recorder, namespace, version, clock, log, metrics };
@@ -70,7 +72,12 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
     {
       servers: serversOf(parts, { informers, facts, readiness }),
       caches: [informers],
-      others: [recorder, suitability({ ...parts, kind: cluster.kind, facts }), readyWhenReached('caches', readiness)],
+      others: [
+        recorder,
+        suitability({ ...parts, kind: cluster.kind, facts }),
+        logOrigins(facts, log),
+        readyWhenReached('caches', readiness),
+      ],
       leaderOnly: controllers,
       leadership: await leadershipOf(
         { client: parts.leaseClient, namespace, podName, clock, log, random, lease: settings.lease },
@@ -83,8 +90,14 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
   );
 }
 
-function createFacts({ kind, serves }: DetectedCluster, informers: Informers, settings: RunSettings): FactsSource {
-  return kind === 'openshift' ? openshiftSource(informers, settings, serves) : kubernetesSource(informers, settings);
+async function createFacts(
+  { kind, serves }: DetectedCluster,
+  informers: Informers,
+  { client, settings }: OperatorParts,
+  signal: AbortSignal,
+): Promise<FactsSource> {
+  if (kind === 'openshift') return openshiftSource(informers, settings, serves);
+  return kubernetesSource(informers, settings, await checkDiscoveryAccess(client, serves, signal));
 }
 
 function serversOf(

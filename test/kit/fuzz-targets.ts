@@ -4,6 +4,7 @@ import { attempt } from '../../src/base/errors.ts';
 import { Fields } from '../../src/base/fields.ts';
 import { printPem, scanPem } from '../../src/base/pem.ts';
 import { Secret } from '../../src/base/secret.ts';
+import { serviceCidrSources } from '../../src/cluster/discovery.ts';
 import { readWorkerFiles } from '../../src/cluster/ignition-files.ts';
 import { readKubeletArguments, readWorkerConfig } from '../../src/cluster/ignition.ts';
 import { kubeletArguments } from '../../src/cluster/kubelet-unit.ts';
@@ -26,6 +27,7 @@ import { parseKubeconfig, resolveContext } from '../../src/kube/config/kubeconfi
 import { registryFiles } from '../../src/node/desired/registries/registries.ts';
 import type { Row } from '../conformance/row.ts';
 import { requestInfo, signInfo } from './csr.ts';
+import { kubeadmText } from './kubeadm-objects.ts';
 import { maxInputLength } from './mutate.ts';
 import { ignitionFile, kubeletUnit, machineConfig } from './openshift-objects.ts';
 
@@ -76,6 +78,7 @@ export const fuzzTargets: readonly FuzzTarget[] = [
   target('username message', sealed().map(messageOf), input => openUsername(bytes(input).toBase64(), 'secret key')),
   // The YAML library takes microseconds for each character, which is all right for a file of the administrator.
   { ...target('kubeconfig', kubeconfigSeeds(), input => resolveContext(parseKubeconfig(input))), maxLength: 2500 },
+  { ...target('kubeadm-config', kubeadmSeeds(), readSubnet), maxLength: 2500 },
   target('private key in PEM', privateKeys(), input => parsePrivateKey(input)),
   target('private key in DER', privateKeys().map(typedDerOf), input => {
     const [type = '', ...rest] = input.split('\n');
@@ -191,6 +194,16 @@ function ignitionSeeds(): string[] {
   ];
   const unit = kubeletUnit(['--cloud-provider=external', '--cloud-config=/etc/kubernetes/cloud.conf']);
   return [json(machineConfig({ unit, files })), json(machineConfig())];
+}
+
+function readSubnet(config: string): void {
+  const objects = [readObject(kubeadmText(config))];
+  for (const source of serviceCidrSources) source.read(objects);
+}
+
+function kubeadmSeeds(): string[] {
+  const networking = { podSubnet: '10.244.0.0/16', serviceSubnet: '10.96.0.0/12,fd00::/108' };
+  return [json({ kind: 'ClusterConfiguration', networking }), 'networking:\n  serviceSubnet: 10.96.0.0/12\n'];
 }
 
 function kubeconfigSeeds(): string[] {

@@ -12,6 +12,7 @@ import * as kinds from '../../src/kube/resources.ts';
 import * as openshift from '../../src/kube/resources-openshift.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { type OperatorParts, runOperator } from '../../src/operator/operator.ts';
+import { kubernetesManifests } from '../../src/operator/kubernetes-manifests.ts';
 import { operatorPermissions } from '../../src/operator/permissions.ts';
 import { type Manifest, rbacManifests } from '../../src/operator/rbac-manifests.ts';
 import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
@@ -50,6 +51,8 @@ export interface SceneOptions {
   objects?: readonly PlainObject[];
   /** Whether the definitions and namespaces of OpenShift are there. */
   openshift?: boolean;
+  /** Whether `deploy/rbac/kubernetes.yaml` is applied outside of OpenShift; true when absent. */
+  hasKubernetesRights?: boolean;
 }
 
 export const operatorVersion = '11.0.0-abc1234';
@@ -63,8 +66,7 @@ export async function operatorScene(options: SceneOptions): Promise<OperatorScen
   await makeNamespaces(admin, namespace, isOpenshift);
   for (const object of options.objects ?? (isOpenshift ? openshiftCluster() : [])) await apply(admin, object);
   if (isOpenshift) await makeSecrets(admin, namespace);
-  for (const manifest of rbacManifests(operatorPermissions).filter(each => isOpenshift || !isForOpenshift(each)))
-    await apply(admin, manifest);
+  for (const manifest of manifestsFor(isOpenshift, options.hasKubernetesRights ?? true)) await apply(admin, manifest);
   const asOperator = async () => {
     const token = await accountToken(admin, namespace, operatorName);
     return createClient(loadKubeconfig(tokenKubeconfig(options, token)));
@@ -165,6 +167,12 @@ export async function makeSecret(
 ): Promise<void> {
   const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, toBase64(value)]));
   await admin.create(kinds.secrets, { metadata: { name, namespace }, data: encoded });
+}
+
+function manifestsFor(isOpenshift: boolean, hasKubernetesRights: boolean): Manifest[] {
+  const everywhere = rbacManifests(operatorPermissions);
+  if (isOpenshift) return everywhere;
+  return [...everywhere.filter(each => !isForOpenshift(each)), ...(hasKubernetesRights ? kubernetesManifests() : [])];
 }
 
 function isForOpenshift({ metadata: { namespace = '' } }: Manifest): boolean {

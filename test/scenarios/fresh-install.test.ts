@@ -2,11 +2,11 @@ import { X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { textFromBase64 } from '../../src/base/bytes.ts';
 import { configMapName, exporterService, secretName } from '../../src/contract/names.ts';
-import { configMaps, events, secrets, services } from '../../src/kube/resources.ts';
+import { configMaps, events, secrets, serviceCidrs, services } from '../../src/kube/resources.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { startOperator } from '../kit/sandbox-operator.ts';
+import { administratorOf, startOperator } from '../kit/sandbox-operator.ts';
 
-/** A private key, one entry and, outside of OpenShift, the description of the cluster are all that a user creates. */
+/** A private key and one entry are all that a user creates. */
 
 const clusters = [
   ['openshift', 'the service CA', true],
@@ -23,6 +23,7 @@ for (const [kind, issuer, isOwned] of clusters) {
 
     const maps = (await client.list(configMaps, { namespace })).items.map(({ metadata }) => metadata.name);
     expect(maps).toContain(configMapName.instances);
+    expect(maps).not.toContain('windows-cluster');
     const service = await client.get(services, exporterService.name, { namespace });
     expect(service).toMatchObject({ metadata: { labels: { name: 'windows-exporter' } } });
     expect(service.spec?.selector).toBeUndefined();
@@ -38,3 +39,23 @@ for (const [kind, issuer, isOwned] of clusters) {
     expect(warnings.map(({ reason, message }) => `${reason}: ${message}`)).toEqual([]);
   }, 120_000);
 }
+
+test('on kubernetes the EndpointSlice of the API server and kubeadm-config are enough', async () => {
+  await using sandbox = await startSandbox({ kind: 'kubernetes', hosts: 1, speed: 10 });
+  await using admin = administratorOf(sandbox);
+  await admin.client.delete(configMaps, 'cluster-info', { namespace: 'kube-public' });
+  await admin.client.delete(serviceCidrs, 'kubernetes');
+  await admin.client.delete(services, 'kube-dns', { namespace: 'kube-system' });
+  await using operator = startOperator(sandbox);
+  await operator.allReady(1);
+  const line = operator.lines.find(each => each.includes('Discovered cluster')) ?? '{}';
+  expect(JSON.parse(line)).toMatchObject({
+    apiServerUrl: sandbox.url,
+    clusterDns: '172.30.0.10',
+    origins: {
+      apiServerUrl: 'EndpointSlice default/kubernetes',
+      serviceCidr: 'ConfigMap kube-system/kubeadm-config',
+      clusterDns: 'tenth address of the service network',
+    },
+  });
+}, 120_000);

@@ -9,11 +9,11 @@ import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import type { KubeResource, Resource } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { pairPermissions } from '../../src/controllers/exporter/pair.ts';
 import { payloadFor } from '../../src/node/payload.ts';
 import { runOperator } from '../../src/operator/operator.ts';
+import { kubernetesManifests } from '../../src/operator/kubernetes-manifests.ts';
 import { operatorPermissions } from '../../src/operator/permissions.ts';
-import { rbacManifests, roleManifests } from '../../src/operator/rbac-manifests.ts';
+import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
 import { defaultSettings } from '../../src/operator/settings.ts';
 import { simulatedPayload } from '../../src/sandbox/machines/programs/payload.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -30,18 +30,15 @@ const byKind = new Map(
 
 /** Hosts, Machines and the manifests beside those of every cluster. */
 const clusters = [
-  ['openshift', { hosts: 2, machines: 1 }, []],
-  ['kubernetes', { hosts: 3 }, pairPermissions],
+  ['openshift', { hosts: 2, machines: 1 }, () => []],
+  ['kubernetes', { hosts: 3 }, kubernetesManifests],
 ] as const;
 
 test.each(clusters)('on %s hosts become nodes with only the permissions of the manifests', async (kind, size, more) => {
   await using sandbox = await startSandbox({ kind, ...size, speed: 10 });
   const { namespace } = sandbox;
   const admin = createClient(loadKubeconfig(sandbox.kubeconfig));
-  const manifests = [
-    ...rbacManifests(operatorPermissions, namespace),
-    ...roleManifests(more, `${operatorName}-exporter`, namespace),
-  ];
+  const manifests = [...rbacManifests(operatorPermissions, namespace), ...more(namespace)];
   for (const manifest of manifests) {
     const resource = byKind.get(manifest.kind);
     if (resource === undefined) throw new Error(`unknown kind ${manifest.kind}`);

@@ -7,6 +7,7 @@ const slowCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'RENDERED_WORKER_MISSING',
   'KUBELET_CA_MISSING',
   'API_SERVER_URL_MISSING',
+  'CLUSTER_UNDESCRIBED',
   'FIELD_INVALID',
 ]);
 

@@ -5,7 +5,7 @@ import { stringify } from 'yaml';
 import { toBase64 } from '#base/bytes.ts';
 import { Secret } from '#base/secret.ts';
 import { errorOf, within } from '../../../test/kit/outcome.ts';
-import { type Kubeconfig, parseKubeconfig, resolveContext } from './kubeconfig.ts';
+import { type Kubeconfig, onlyServer, parseKubeconfig, resolveContext } from './kubeconfig.ts';
 
 const pem = '-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n';
 
@@ -330,3 +330,21 @@ test('finds every token again that was written, in YAML as in JSON', () => {
     { numRuns: 500 },
   );
 });
+
+const oneCluster: [name: string, text: string, want: string][] = [
+  ['of kubeadm', 'clusters: [{name: "", cluster: {server: "https://api:6443"}}]\nusers: null', 'https://api:6443'],
+  ['without a name', 'clusters: [{cluster: {server: "https://api:6443"}}]', 'https://api:6443'],
+  ['with a name', 'clusters: [{name: a, cluster: {server: "https://api:6443"}}]', 'https://api:6443'],
+  ['with two clusters', 'clusters: [{name: a}, {name: b}]', 'kubeconfig has 2 clusters'],
+  ['with two clusters without a name', 'clusters: [{}, {}]', 'kubeconfig: cluster "" is listed twice'],
+  ['without a cluster', 'kind: Config', 'kubeconfig has 0 clusters'],
+  ['without a server', 'clusters: [{name: a}]', 'kubeconfig: cluster "a" has no server'],
+  ['with a login in its server', 'clusters: [{cluster: {server: "https://u:p@a"}}]', 'is not an http or https URL'],
+];
+for (const [name, text, want] of oneCluster) {
+  test(`reads the only server of a kubeconfig ${name}`, () => {
+    const read = () => onlyServer(parseKubeconfig(text));
+    if (want.startsWith('https:')) expect(read()).toBe(want);
+    else expect(errorOf(read)).toMatchObject({ code: 'KUBECONFIG_MALFORMED', message: expect.stringContaining(want) });
+  });
+}

@@ -1,8 +1,7 @@
-import { parseDocument as parseYamlDocument } from 'yaml';
 import { type AppError, shown } from '#base/errors.ts';
-import { isRecord, jsonIn } from '#base/fields.ts';
+import { isRecord } from '#base/fields.ts';
 import { Secret } from '#base/secret.ts';
-import { hasCollectionKeys } from '#base/yaml-keys.ts';
+import { yamlIn } from '#base/yaml-text.ts';
 import { KubeconfigFields, malformed } from './kubeconfig-fields.ts';
 
 /** Missing members are reported only when a context uses the entry. */
@@ -61,8 +60,6 @@ export interface Kubeconfig {
 }
 
 const maxTextLength = 1_048_576;
-/** Real kubeconfigs have no aliases; thousands are an attack. */
-const maxAliases = 16;
 
 /** Parses a kubeconfig in YAML or JSON. Messages quote no values: any of them may be a misplaced credential. */
 export function parseKubeconfig(text: string, label = 'kubeconfig'): Kubeconfig {
@@ -101,6 +98,16 @@ export function resolveContext(config: Kubeconfig, name = config.currentContext)
     userName,
     namespace: context.namespace,
   };
+}
+
+/** The server of a kubeconfig with exactly one cluster, which needs no context. */
+export function onlyServer(config: Kubeconfig): string {
+  const [first, ...others] = config.clusters;
+  if (first === undefined || others.length > 0) {
+    throw malformed(config.label, `has ${config.clusters.size} clusters`, 'Use a kubeconfig with one cluster.');
+  }
+  const [name, { server }] = first;
+  return checkServer(labelOf(config, 'cluster', name), server);
 }
 
 interface Entries {
@@ -143,21 +150,10 @@ function labelOf({ label }: Pick<Kubeconfig, 'label'>, kind: string, name: strin
 
 function parseDocument(text: string, label: string): unknown {
   if (text.length > maxTextLength) throw malformed(label, `is longer than ${maxTextLength} characters`);
-  const document = jsonIn(text) ?? parseYaml(text, label);
+  const document = yamlIn(text);
+  if (document === undefined) throw notKubeconfig(label, 'is neither YAML nor JSON');
   if (!isRecord(document)) throw notKubeconfig(label, 'is empty or not an object');
   return document;
-}
-
-function parseYaml(text: string, label: string): unknown {
-  try {
-    // Pretty errors and the search for duplicate keys take quadratic time.
-    const document = parseYamlDocument(text, { logLevel: 'error', prettyErrors: false, uniqueKeys: false });
-    if (document.errors.length === 0 && !hasCollectionKeys(document))
-      return document.toJS({ maxAliasCount: maxAliases });
-  } catch {
-    // The message of the parser may quote a token.
-  }
-  throw notKubeconfig(label, 'is neither YAML nor JSON');
 }
 
 function notKubeconfig(label: string, what: string): AppError {
@@ -172,7 +168,8 @@ function named<T>(
 ): Map<string, T> {
   const found = new Map<string, T>();
   for (const item of root.members(list)) {
-    const name = item.requiredText('name');
+    // The cluster in the ConfigMap cluster-info of kubeadm has an empty name.
+    const name = kind === 'cluster' ? (item.text('name') ?? '') : item.requiredText('name');
     const label = labelOf({ label: root.where }, kind, name);
     if (found.has(name)) throw malformed(label, 'is listed twice', `Keep one ${kind} of that name.`);
     found.set(name, read(item.member(kind, label)));

@@ -1,6 +1,12 @@
 import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
 import type { Resource } from '#kube/resource.ts';
-import { type CustomResourceDefinition, ofCluster, ofNamespace } from '#kube/resources.ts';
+import {
+  type CustomResourceDefinition,
+  endpointSlices,
+  ofCluster,
+  ofNamespace,
+  serviceCidrs,
+} from '#kube/resources.ts';
 import {
   apiServerConfigs,
   controllerConfigs,
@@ -41,6 +47,9 @@ const openshiftKinds: readonly Resource[] = [
   prometheusRules,
 ];
 
+/** Built-in kinds that the embedded API server does not have. */
+const kubernetesKinds: readonly Resource[] = [endpointSlices, serviceCidrs];
+
 type Column = [name: string, jsonPath: string];
 
 const columns: Readonly<Record<string, readonly Column[]>> = {
@@ -57,8 +66,8 @@ const columns: Readonly<Record<string, readonly Column[]>> = {
 };
 
 export function definitions(cluster: 'openshift' | 'kubernetes' = 'openshift'): CustomResourceDefinition[] {
-  const others = cluster === 'openshift' ? openshiftKinds.map(definitionOf) : [];
-  return [...others, windowsInstanceCrd() as CustomResourceDefinition];
+  const others = cluster === 'openshift' ? openshiftKinds : kubernetesKinds;
+  return [...others.map(definitionOf), windowsInstanceCrd() as CustomResourceDefinition];
 }
 
 const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };

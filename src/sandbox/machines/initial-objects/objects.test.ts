@@ -204,16 +204,38 @@ test('the initial objects can be created only once', async () => {
   await expect(createInitialObjects(cluster.api, facts, systemClock)).rejects.toThrow(/already exists/);
 });
 
-test('a plain cluster has only what an administrator creates', () => {
-  const objects = initialObjects({ ...facts, kind: 'kubernetes' });
-  expect(objects.map(({ resource, object }) => `${resource.kind}/${object.metadata.name}`)).toEqual([
+const kubernetesObjects = (more: Partial<InitialFacts> = {}) =>
+  initialObjects({ ...facts, kind: 'kubernetes', platform: 'None', ...more }).map(
+    ({ resource, object }) => `${resource.kind}/${object.metadata.name}`,
+  );
+
+test('a Kubernetes cluster has what kubeadm and an administrator create', () => {
+  expect(kubernetesObjects()).toEqual([
     `Namespace/${defaultNamespace}`,
-    'ConfigMap/windows-cluster',
+    'ConfigMap/cluster-info',
+    'ConfigMap/kubeadm-config',
+    'ServiceCIDR/kubernetes',
+    'Service/kubernetes',
+    'EndpointSlice/kubernetes',
+    'Service/kube-dns',
     'Node/linux-control-plane-0',
     'Node/linux-worker-0',
     'ServiceAccount/windows-machine-config-operator',
     'ServiceAccount/windows-instance-config-daemon',
     'Secret/cloud-private-key',
     'ConfigMap/windows-instances',
+  ]);
+});
+
+test('an administrator of a Kubernetes cluster sets its platform', () => {
+  expect(kubernetesObjects({ platform: 'VSphere' })).toContain('ConfigMap/windows-cluster');
+});
+
+test('a Kubernetes cluster has a CRD for each kind that is not built in', () => {
+  const defined = definitions('kubernetes').map(({ metadata }) => metadata.name);
+  expect(defined).toEqual([
+    'endpointslices.discovery.k8s.io',
+    'servicecidrs.networking.k8s.io',
+    'windowsinstances.windowsmachineconfig.openshift.io',
   ]);
 });

@@ -25,6 +25,7 @@ import {
   networkOperators,
 } from '#kube/resources-openshift.ts';
 import { clusterVersions } from './definitions.ts';
+import { kubeadmObjects } from './kubeadm.ts';
 
 export const machineSetName = 'winworker';
 
@@ -66,7 +67,8 @@ export function initialObjects(facts: InitialFacts): InitialObject[] {
       ]
     : [
         object(namespaces, facts.namespace),
-        description(facts),
+        ...kubeadmObjects(facts),
+        ...description(facts),
         ...nodeObjects(facts),
         ...installedObjects(facts),
         ...hostObjects({ ...facts, machines: 0 }),
@@ -89,10 +91,9 @@ function namespaceObjects({ namespace }: InitialFacts): InitialObject[] {
   return [...others, { resource: namespaces, object: { metadata: { name: namespace, labels } } }];
 }
 
-/** With it an administrator describes a cluster that is not OpenShift. */
-function description({ namespace, platform, apiServerUrl }: InitialFacts): InitialObject {
-  const data = { apiServerURL: apiServerUrl, serviceCIDR: '172.30.0.0/16', platform };
-  return inNamespace(configMaps, namespace, 'windows-cluster', { data });
+/** An administrator sets what the operator cannot discover. */
+function description({ namespace, platform }: InitialFacts): InitialObject[] {
+  return platform === 'None' ? [] : [inNamespace(configMaps, namespace, 'windows-cluster', { data: { platform } })];
 }
 
 function nodeObjects({ nowMs }: InitialFacts): InitialObject[] {
