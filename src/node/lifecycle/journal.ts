@@ -2,9 +2,6 @@ import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { InstanceActivity, InstanceProgress, TimelineStep } from '#contract/windows-instance/resource.ts';
 
-/** What changed: a step began or failed, or a detail of the running one. */
-export type JournalChange = 'step' | 'detail';
-
 /** How long a step usually takes, and when it fails. */
 export interface StepTimes {
   usualMs?: number;
@@ -17,7 +14,7 @@ const maxMessageLength = 2000;
 /** The timeline of a journey; continues that of an earlier attempt. */
 export class Journal {
   readonly #clock: Clock;
-  readonly #onChange: (change: JournalChange) => void;
+  readonly #onChange: () => void;
   readonly #steps: Map<string, TimelineStep>;
   #step: string | undefined;
   #note: string | undefined;
@@ -25,7 +22,7 @@ export class Journal {
   #remedy: string | undefined;
   #progress: InstanceProgress | undefined;
 
-  constructor(before: readonly TimelineStep[], clock: Clock, onChange: (change: JournalChange) => void) {
+  constructor(before: readonly TimelineStep[], clock: Clock, onChange: () => void) {
     this.#clock = clock;
     this.#onChange = onChange;
     this.#steps = new Map(before.map(step => [step.name, step]));
@@ -68,14 +65,14 @@ export class Journal {
     });
     this.#switchTo(name);
     this.#times = { ...times, sinceMs: this.#clock.now() };
-    this.#onChange('step');
+    this.#onChange();
   }
 
   finish(name: string): void {
     this.#close(name);
     this.#switchTo(undefined);
     // The next step begins at once and is reported then.
-    this.#onChange('detail');
+    this.#onChange();
   }
 
   /** The step is skipped. If an earlier attempt was interrupted before it could close the step, it is closed now. */
@@ -83,7 +80,7 @@ export class Journal {
     const known = this.#steps.get(name);
     if (known === undefined || known.finished !== undefined) return;
     this.#close(name);
-    this.#onChange('detail');
+    this.#onChange();
   }
 
   fail(name: string, { code, message, remedy }: AppError): void {
@@ -91,34 +88,34 @@ export class Journal {
     const lastError = { code, message: shortened(message), remedy: shortened(remedy) };
     this.#steps.set(name, { ...known, lastError });
     this.#switchTo(name);
-    this.#onChange('step');
+    this.#onChange();
   }
 
   note(text: string | undefined): void {
     const next = text === undefined ? undefined : shortened(text);
     if (next === this.#note) return;
     this.#note = next;
-    this.#onChange('detail');
+    this.#onChange();
   }
 
   /** The step begins to work only now: it had to wait for other hosts. */
   restart(): void {
     if (this.#times !== undefined) this.#times = { ...this.#times, sinceMs: this.#clock.now() };
-    this.#onChange('detail');
+    this.#onChange();
   }
 
   /** The step takes much longer than usual. */
   slow(remedy: string): void {
     if (this.#remedy === shortened(remedy)) return;
     this.#remedy = shortened(remedy);
-    this.#onChange('step');
+    this.#onChange();
   }
 
   report(progress: InstanceProgress): void {
     // Fewer bytes than before are a new upload.
     const isSame = this.#progress !== undefined && progress.bytes >= this.#progress.bytes;
     this.#progress = { ...progress, started: (isSame ? this.#progress?.started : undefined) ?? this.#now() };
-    this.#onChange('detail');
+    this.#onChange();
   }
 
   #close(name: string): void {

@@ -55,7 +55,7 @@ export class JourneyRecord implements AsyncDisposable {
     this.installsAgent = attempted('agent service') !== undefined;
     this.#status = () => configuringStatus(this.#view(), this.#stamp(), options.phase);
     this.#writer = new StatusWriter(instance, { ...options, change: () => this.#status() });
-    this.journal = new Journal(timeline, options.clock, news => this.#writer.request(news === 'step' ? 'now' : 'soon'));
+    this.journal = new Journal(timeline, options.clock, () => this.#writer.request());
   }
 
   /** The last reboot that was requested. */

@@ -34,9 +34,9 @@ function bench(status: WindowsInstanceStatus = {}) {
       conditions: [...(before.conditions ?? []).filter(({ type }) => type !== 'Ready'), condition('Ready')],
     }),
   });
-  const say = (text: string, urgency: 'now' | 'soon' = 'now') => {
+  const say = (text: string) => {
     step = text;
-    writer.request(urgency);
+    writer.request();
   };
   const stored = () => api.peek(windowsInstances, name, 'ns')?.status;
   const patches = () =>
@@ -44,7 +44,7 @@ function bench(status: WindowsInstanceStatus = {}) {
   return { api, clock, logged, writer, say, stored, patches };
 }
 
-test('writes news of a step at once, to the status only', async () => {
+test('writes the first news at once, to the status only', async () => {
   const { api, say, stored } = bench();
   say('connect');
   await settle();
@@ -52,32 +52,20 @@ test('writes news of a step at once, to the status only', async () => {
   expect(api.calls[0]).toMatchObject({ verb: 'patch', resource: 'windowsinstances/status', namespace: 'ns' });
 });
 
-test('writes details at most once a second, and the last of them', async () => {
+test('writes at most once a second, and the last of the news', async () => {
   const { say, clock, patches } = bench();
   say('a');
   await settle();
-  for (const text of ['b', 'c', 'd']) say(text, 'soon');
+  for (const text of ['b', 'c', 'd']) say(text);
   await clock.advance(900);
   expect(patches()).toEqual(['a']);
   await clock.advance(100);
   expect(patches()).toEqual(['a', 'd']);
-  say('e', 'soon');
+  say('e');
   await clock.advance(999);
   expect(patches()).toHaveLength(2);
   await clock.advance(1);
   expect(patches()).toEqual(['a', 'd', 'e']);
-});
-
-test('news of a step does not wait for the details before it', async () => {
-  const { say, patches, clock } = bench();
-  say('a');
-  await settle();
-  say('b', 'soon');
-  say('c', 'now');
-  await clock.advance(499);
-  expect(patches()).toEqual(['a']);
-  await clock.advance(1);
-  expect(patches()).toEqual(['a', 'c']);
 });
 
 test('what is said while a write is under way goes into the next one', async () => {
@@ -90,7 +78,7 @@ test('what is said while a write is under way goes into the next one', async () 
   say('c');
   gate.resolve();
   await settle();
-  await clock.advance(500);
+  await clock.advance(1000);
   expect(patches()).toEqual(['a', 'c']);
 });
 
@@ -159,7 +147,7 @@ test('write resolves when it is written, after what was under way', async () => 
   api.before = () => gate.promise;
   say('a');
   await settle();
-  say('b', 'soon');
+  say('b');
   const written = writer.write();
   gate.resolve();
   await written;
@@ -250,7 +238,7 @@ test('after its end nothing is written, and nothing waits', async () => {
   const { say, writer, clock, patches } = bench();
   say('a');
   await settle();
-  say('b', 'soon');
+  say('b');
   await settle();
   await writer.end();
   say('c');

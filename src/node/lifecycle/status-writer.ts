@@ -17,7 +17,7 @@ export interface StatusWriterOptions {
 }
 
 /** Users do not read faster, and the steps of a fast host follow each other within milliseconds. */
-const pauses = { now: 500, soon: 1000 };
+const shortestPauseMs = 1000;
 /** A slow server gets fewer writes: those of a host take at most a tenth of the time. */
 const pacePerWrite = 9;
 const longestPauseMs = 30_000;
@@ -30,13 +30,13 @@ const callMs = 15_000;
 export class StatusWriter {
   readonly #options: StatusWriterOptions;
   #object: WindowsInstance;
-  /** What the next write is for; undefined when everything is written. */
-  #wanted: 'now' | 'soon' | undefined;
+  #isDirty = false;
   #isOver = false;
   /** The requested writes make way for one that a caller waits for, or for the end. */
   #isLeaving = false;
   #isGone = false;
-  #nextMs: Readonly<Record<'now' | 'soon', number>> = { now: -Infinity, soon: -Infinity };
+  /** When the next requested write may start. */
+  #nextMs = -Infinity;
   #working: Promise<void> | undefined;
   #wait: AbortController | undefined;
 
@@ -46,11 +46,9 @@ export class StatusWriter {
   }
 
   /** Requests a write as soon as the pause since the last one is over. A failed write is repeated. */
-  request(urgency: 'now' | 'soon'): void {
+  request(): void {
     if (this.#isOver || this.#isGone) return;
-    if (this.#wanted !== 'now') this.#wanted = urgency;
-    // The pause before urgent writes is shorter.
-    if (urgency === 'now') this.#wait?.abort(ended);
+    this.#isDirty = true;
     this.#start();
   }
 
@@ -74,11 +72,11 @@ export class StatusWriter {
     this.#wait?.abort(ended);
     while (this.#working !== undefined) await this.#working;
     this.#isLeaving = false;
-    this.#wanted = undefined;
+    this.#isDirty = false;
   }
 
   get #hasWork(): boolean {
-    return this.#wanted !== undefined && !this.#isLeaving && !this.#isOver && !this.#isGone;
+    return this.#isDirty && !this.#isLeaving && !this.#isOver && !this.#isGone;
   }
 
   #start(): void {
@@ -97,18 +95,16 @@ export class StatusWriter {
 
   async #work(): Promise<void> {
     const { clock, log } = this.#options;
-    while (this.#wanted !== undefined && this.#hasWork) {
-      const pauseMs = this.#nextMs[this.#wanted] - clock.monotonicMs();
-      if (pauseMs > 0) {
-        await this.#pause(pauseMs);
-        continue;
-      }
-      this.#wanted = undefined;
+    while (this.#hasWork) {
+      const pauseMs = this.#nextMs - clock.monotonicMs();
+      if (pauseMs > 0) await this.#pause(pauseMs);
+      if (!this.#hasWork) return;
+      this.#isDirty = false;
       try {
         await this.#patch();
       } catch (error) {
         log.warn('Status update failed; retrying', { error });
-        this.#wanted ??= 'soon';
+        this.#isDirty = true;
         this.#setPause(failurePauseMs);
       }
     }
@@ -132,9 +128,7 @@ export class StatusWriter {
   }
 
   #setPause(ms: number): void {
-    const nowMs = this.#options.clock.monotonicMs();
-    const after = (urgency: 'now' | 'soon') => nowMs + Math.max(pauses[urgency], Math.min(ms, longestPauseMs));
-    this.#nextMs = { now: after('now'), soon: after('soon') };
+    this.#nextMs = this.#options.clock.monotonicMs() + Math.min(Math.max(ms, shortestPauseMs), longestPauseMs);
   }
 
   async #patch(): Promise<void> {
