@@ -5,7 +5,7 @@ import { deleteObject } from './handlers/delete.ts';
 import { evictPod } from './handlers/eviction.ts';
 import { replaceObject } from './handlers/update.ts';
 import type { Kind } from './kind.ts';
-import type { Change, LocalApi, UserInfo } from './ports.ts';
+import type { Change, LocalApi, StoredObject, UserInfo } from './ports.ts';
 import { unknownPath } from './status.ts';
 
 const self: UserInfo = { username: 'system:apiserver', groups: ['system:masters'] };
@@ -25,6 +25,8 @@ export function createLocalApi(core: Core): LocalApi {
     dryRun: false,
     ...target,
   });
+  // Lists of the store stay the same until the next write.
+  const lists = new WeakMap<readonly StoredObject[], Map<Kind, readonly StoredObject[]>>();
   return {
     clock: core.clock,
     resources: () => core.kinds.all().filter(kind => kind.stores),
@@ -35,7 +37,11 @@ export function createLocalApi(core: Core): LocalApi {
     },
     list: (resource, namespace = '') => {
       const kind = kindOf(resource);
-      return core.store.list(kind.storageKey, namespace).map(object => kind.fromStored(object));
+      const stored = core.store.list(kind.storageKey, namespace);
+      const shown = lists.get(stored) ?? new Map<Kind, readonly StoredObject[]>();
+      const list = shown.get(kind) ?? stored.map(object => kind.fromStored(object));
+      lists.set(stored, shown.set(kind, list));
+      return list;
     },
     create: (resource, object, { subresource = '' } = {}) => {
       const { namespace = '', name = '' } = object.metadata;

@@ -150,7 +150,7 @@ test('shows every earlier state as it was', () => {
   fc.assert(
     fc.property(acts, list => {
       const store = new Store();
-      const states = new Map<number, StoredObject[]>([[store.revision, []]]);
+      const states = new Map<number, readonly StoredObject[]>([[store.revision, []]]);
       run(store, list, () => states.set(store.revision, store.list('s')));
       for (const [revision, state] of states) {
         expect(store.listAt('s', revision)).toEqual(state);

@@ -15,6 +15,8 @@ interface Collection {
   objects: Map<string, StoredObject>;
   /** Sorted keys, computed on demand. */
   sorted: string[] | undefined;
+  /** Lists by namespace, until the next write. */
+  lists: Map<string, readonly StoredObject[]>;
   history: Written[];
   /** The history holds every write after this revision. */
   completeAfter: number;
@@ -50,17 +52,21 @@ export class Store {
     return this.#collection(storageKey).objects.get(pathOf(key));
   }
 
-  /** Sorted by namespace and name. An empty namespace means all. */
-  list(storageKey: string, namespace = ''): StoredObject[] {
-    const { objects } = this.#collection(storageKey);
-    return this.#sortedPaths(storageKey)
+  /** Sorted by namespace and name; the same list until the next write. An empty namespace means all. */
+  list(storageKey: string, namespace = ''): readonly StoredObject[] {
+    const { objects, lists } = this.#collection(storageKey);
+    const known = lists.get(namespace);
+    if (known !== undefined) return known;
+    const list = this.#sortedPaths(storageKey)
       .filter(path => within(path, namespace))
       .map(path => objects.get(path))
       .filter(object => object !== undefined);
+    lists.set(namespace, list);
+    return list;
   }
 
   /** The list at an earlier revision; throws if the history does not reach back. */
-  listAt(storageKey: string, revision: number, namespace = ''): StoredObject[] {
+  listAt(storageKey: string, revision: number, namespace = ''): readonly StoredObject[] {
     const later = this.writesAfter(storageKey, revision);
     if (later === undefined) throw expired('The resourceVersion for the provided list is too old.');
     if (later.length === 0) return this.list(storageKey, namespace);
@@ -152,6 +158,7 @@ export class Store {
     const collection: Collection = {
       objects: new Map(),
       sorted: undefined,
+      lists: new Map(),
       history: [],
       completeAfter: this.#startRevision,
       listeners: new Set(),
@@ -187,6 +194,7 @@ export class Store {
 
   #notify(storageKey: string, written: Written): void {
     const collection = this.#collection(storageKey);
+    collection.lists.clear();
     collection.history.push(written);
     // Trimmed in large steps to keep writes cheap.
     if (collection.history.length > 2 * this.#historyLimit) {

@@ -26,9 +26,9 @@ export interface RoleRef {
 /** All rules of a user in a namespace, or cluster-wide if it is empty. */
 export function grantsFor(api: ApiReader, user: UserInfo, namespace: string): Grants {
   const found: Grants = { grants: [], problems: [] };
-  for (const binding of api.list(clusterRoleBindings)) collect(found, api, user, binding);
+  for (const binding of bindingsOf(user, api.list(clusterRoleBindings))) collect(found, api, user, binding);
   if (namespace !== '') {
-    for (const binding of api.list(roleBindings, namespace)) collect(found, api, user, binding);
+    for (const binding of bindingsOf(user, api.list(roleBindings, namespace))) collect(found, api, user, binding);
   }
   return { ...found, problems: [...new Set(found.problems)] };
 }
@@ -69,7 +69,32 @@ interface Subject {
   namespace: string;
 }
 
-/** Objects of the store never change, and every request looks at all bindings. */
+/** Bindings by the names of their subjects, for each list: every request needs some of them, and every host adds some. */
+const indexes = new WeakMap<readonly StoredObject[], ReadonlyMap<string, readonly StoredObject[]>>();
+
+/** Bindings with a subject of the name of the user, of its account or of one of its groups. */
+function bindingsOf({ username, groups }: UserInfo, bindings: readonly StoredObject[]): StoredObject[] {
+  const index = indexes.get(bindings) ?? indexOf(bindings);
+  indexes.set(bindings, index);
+  const names = [username, username.split(':').at(-1) ?? '', ...groups];
+  const found = new Set([...new Set(names)].flatMap(name => index.get(name) ?? []));
+  // In the order of the list, on which messages depend.
+  return found.size < 2 ? [...found] : bindings.filter(binding => found.has(binding));
+}
+
+function indexOf(bindings: readonly StoredObject[]): ReadonlyMap<string, readonly StoredObject[]> {
+  const index = new Map<string, StoredObject[]>();
+  for (const binding of bindings) {
+    for (const name of new Set(subjectsOf(binding).map(subject => subject.name))) {
+      const named = index.get(name);
+      if (named === undefined) index.set(name, [binding]);
+      else named.push(binding);
+    }
+  }
+  return index;
+}
+
+/** Objects of the store never change. */
 const subjectsOfBindings = new WeakMap<StoredObject, readonly Subject[]>();
 
 function subjectsOf(binding: StoredObject): readonly Subject[] {
