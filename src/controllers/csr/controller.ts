@@ -68,7 +68,11 @@ export function csrController(parts: CsrParts): Controller {
       watching({ source: nodeSource, predicate: changed(relevantFields), keys: ofNode }),
       watching({
         source: instances,
-        predicate: changed<WindowsInstance>(each => [isEligible(each), evidenceOf(each, parts.version)]),
+        predicate: changed<WindowsInstance>(each => [
+          isEligible(each),
+          evidenceOf(each, parts.version),
+          hostNames(each),
+        ]),
         keys: ofInstance,
       }),
       inspector,
@@ -83,6 +87,6 @@ function nodeNames({ metadata, status }: Node): string[] {
   return [metadata.name ?? '', ...addresses].map(normalHostName);
 }
 
-function relevantFields({ metadata }: Node): unknown {
-  return [metadata.uid, metadata.labels?.[nodeLabel.os]];
+function relevantFields(node: Node): unknown {
+  return [node.metadata.uid, node.metadata.labels?.[nodeLabel.os], nodeNames(node)];
 }

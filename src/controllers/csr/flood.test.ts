@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest';
 import { certificateSigningRequests, nodes } from '#kube/resources.ts';
-import { agentHere, asks, csrBench, lists, node, recorded, stateOf } from '../../../test/kit/csr-bench.ts';
+import {
+  type CsrBench,
+  agentHere,
+  asks,
+  csrBench,
+  lists,
+  node,
+  recorded,
+  stateOf,
+} from '../../../test/kit/csr-bench.ts';
 import { type Change, name, serving } from '../../../test/kit/csr-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { Approver } from './act/approver.ts';
@@ -72,16 +81,24 @@ test('a Node or a record that a request is not about causes no pass', async () =
   expect(stateOf(bench)).toBe('Approved WICDAutoApproved');
 });
 
-test('a server name that another Node had is given as soon as that Node is gone', async () => {
+const releases: [string, (bench: CsrBench) => unknown][] = [
+  ['that Node is gone', ({ api }) => api.remove(nodes, 'other')],
+  ['that Node does not report it any more', bench => bench.put(nodes, node('other', '10.0.0.6'))],
+];
+for (const [when, release] of releases) {
+  test(`a server name that another Node had is given as soon as ${when}`, () => givesName(release));
+}
+
+async function givesName(release: (bench: CsrBench) => unknown): Promise<void> {
   await using bench = await floodBench();
   await lists(bench, name, { ...record, host: { name, addresses: ['10.0.0.1', '10.0.0.5'] } });
   await bench.put(nodes, node('other', '10.0.0.5'));
   await asks(bench, { ...serving, ips: [[10, 0, 0, 5]] });
   expect(bench.events).toEqual([expect.stringContaining('belongs to Node other')]);
-  bench.api.remove(nodes, 'other');
+  await release(bench);
   await settle();
   expect(stateOf(bench)).toBe('Approved WMCOApprove');
-});
+}
 
 test('each version of a request is read once', async () => {
   await using bench = await floodBench();
