@@ -1,6 +1,8 @@
+import { findCondition } from '#base/condition.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { secretName } from '#contract/names.ts';
 import { lifetimeLimit } from '#contract/certificate-lifetime.ts';
 import { writesTokenIds } from '#contract/token-id.ts';
@@ -108,14 +110,22 @@ export const permissions: readonly Permission[] = [
 
 /** Retries hosts at once when what they failed for appears: the private key, the TLS pair, or complete facts of the cluster. */
 function retryTriggers({ informers, namespace, facts }: AllParts): Watch[] {
-  const all = () => informers.get(windowsInstances, { namespace }).store.list().map(keyOf);
+  const { store } = informers.get(windowsInstances, { namespace });
+  const all = () => store.list().map(keyOf);
+  // Others keep their backoff.
+  const waiting = () => store.list().filter(lacksFiles).map(keyOf);
   const secret = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
   return [
     watching({ source: secret(secretName.privateKey), keys: all }),
     // A renewed pair is no reason to reconcile all hosts.
-    watching({ source: secret(secretName.tls), predicate: onlyAdded, keys: all }),
+    watching({ source: secret(secretName.tls), predicate: onlyAdded, keys: waiting }),
     watchingSignal(listener => onFactsComplete(facts, listener), all),
   ];
+}
+
+/** Whether the host failed because the pair, or another input, was missing. */
+function lacksFiles({ status }: WindowsInstance): boolean {
+  return findCondition(status?.conditions, instanceCondition.configured)?.reason === 'MATERIAL_MISSING';
 }
 
 const onlyAdded = { updated: () => false, deleted: () => false };
