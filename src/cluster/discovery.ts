@@ -37,8 +37,10 @@ export const clusterDnsSources: readonly ValueSource[] = [sourceOf(discoveryObje
 /** Addresses of all API servers; empty if they are missing or malformed. */
 export function apiServerAddresses(objects: readonly KubeObject[]): string[] {
   const slice = findObject(objects, discoveryObject.apiServers);
-  const result = attempt(() => (slice === undefined ? [] : ipv4Endpoints(slice)));
-  return result.ok ? result.value : [];
+  const endpoints = attempt(() => slice?.fields.objects('endpoints') ?? []);
+  // One that is malformed does not free the others, nor does one that is not ready.
+  const addresses = (endpoints.ok ? endpoints.value : []).map(endpoint => attempt(() => endpoint.strings('addresses')));
+  return [...new Set(addresses.flatMap(each => (each.ok ? each.value : [])).filter(isIpv4))];
 }
 
 /** A value, or a value and what else to log about it. */

@@ -8,7 +8,7 @@ export interface Remedies {
   bug: string;
 }
 
-/** The server, or its limits for this client, could not take the request: nothing is wrong with it. */
+/** The server, or its limits for this client, could not take the request. */
 function isBusy({ code }: ApiError): boolean {
   return code === 429 || code === 503;
 }
@@ -17,7 +17,7 @@ function isBusy({ code }: ApiError): boolean {
 export function appErrorOf(thrown: unknown, { refused, bug }: Remedies): AppError {
   if (thrown instanceof AppError) return thrown;
   if (thrown instanceof ApiError && isBusy(thrown)) {
-    const remedy = 'No action is needed: it is retried. If it happens often, check the load of the API server.';
+    const remedy = 'No action is needed: the operator retries. If it happens often, check the load of the API server.';
     return new AppError('API_BUSY', thrown.message, { remedy, cause: thrown });
   }
   if (thrown instanceof ApiError) {

@@ -30,6 +30,8 @@ export async function checkFile(path: string, size: number, unpacked?: Unpacked)
     if (unpacked === undefined) await drain(content);
     else await drain(inner.watched(transformed(createZstdDecompress(), content)));
     const sum = outer.take();
+    // A decompressor may end before the file does.
+    if (sum.bytes !== size) return undefined;
     if (unpacked === undefined) return sum;
     const { bytes, sha256 } = inner.take();
     return bytes === unpacked.bytes && sha256 === unpacked.sha256 ? sum : undefined;
@@ -105,17 +107,16 @@ export class Sum {
   }
 }
 
-/** The bytes of a file, all in the same buffer: a chunk is valid until the next one is read. */
+/**
+ * The bytes of a file, all in the same buffer: a chunk is valid until the next one is read. The buffer is left to garbage collection,
+ * because a compressor that is destroyed may still read it.
+ */
 export async function* chunksOf(file: FileHandle): AsyncGenerator<Uint8Array> {
   const memory = Buffer.allocUnsafeSlow(uploadChunkBytes);
-  try {
-    for (;;) {
-      const { bytesRead } = await file.read(memory, 0, memory.length);
-      if (bytesRead === 0) return;
-      yield memory.subarray(0, bytesRead);
-    }
-  } finally {
-    freeMemory(memory);
+  for (;;) {
+    const { bytesRead } = await file.read(memory, 0, memory.length);
+    if (bytesRead === 0) return;
+    yield memory.subarray(0, bytesRead);
   }
 }
 

@@ -61,11 +61,14 @@ for (const [name, pod, uid, isWaited] of predecessors) {
       () => (leads = true),
       () => undefined,
     );
-    await settle();
+    killed.leadership.release('let expire', signal).catch(() => undefined);
+    await next.clock.advance(14_000);
+    expect(leads).toBe(false);
+    await next.clock.advance(6000);
     expect(leads).toBe(!isWaited);
     stop.abort();
     await leading;
-    for (const { leadership } of [killed, next]) await leadership.release('let expire', signal);
+    await next.leadership.release('let expire', signal);
   });
 }
 

@@ -37,7 +37,7 @@ export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal):
   const uid = podName === '' ? undefined : (await client.get(pods, podName, { namespace, signal })).metadata.uid;
   const process = uid === undefined ? podName || hostname() : `${podName}_${uid}`;
   const identity = `${process}_${randomUUID()}`;
-  // A container of this pod starts when the one before it has ended. Outside of a cluster nothing proves that.
+  // A container of this pod starts when the one before it has ended.
   const hasEnded = (holder: string) => uid !== undefined && holder.startsWith(`${process}_`) && holder !== identity;
   const lease = new LeaseLeadership({
     ...parts,

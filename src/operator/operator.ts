@@ -85,10 +85,14 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
       ),
       clock,
       log,
+      startTimeoutMs,
     },
     signal,
   );
 }
+
+/** A server that is too busy at the start is waited for; after a restart it would be busy, too. */
+const startTimeoutMs = 600_000;
 
 async function createFacts(
   { kind, serves }: DetectedCluster,

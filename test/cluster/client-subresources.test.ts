@@ -34,9 +34,19 @@ function clientOf(identity: Partial<Identity>): Client {
 
 test('the server serves every kind as declared', async () => {
   const minor = inject('minor');
+  const since = new Map<unknown, number>([
+    [kubernetes.podDisruptionBudgets, 21],
+    [kubernetes.endpointSlices, 21],
+    [kubernetes.serviceCidrs, 33],
+    // Not enabled by default.
+    [kubernetes.serviceCidrsV1beta1, Infinity],
+  ]);
+  const until = new Map<unknown, number>([
+    [kubernetes.podDisruptionBudgetsV1beta1, 25],
+    [kubernetes.endpointSlicesV1beta1, 25],
+  ]);
   const served = (resource: Resource) =>
-    !(resource === kubernetes.podDisruptionBudgets && minor < 21) &&
-    !(resource === kubernetes.podDisruptionBudgetsV1beta1 && minor >= 25);
+    minor >= (since.get(resource) ?? 0) && minor < (until.get(resource) ?? Infinity);
   const described = [...Object.values(kubernetes), ...Object.values(openshift)]
     .filter((value): value is Resource => typeof value === 'object')
     .filter(served);

@@ -9,7 +9,7 @@ export interface ServicePorts {
   notices?: ServiceNotices;
 }
 
-/** Told about changes of services that nobody asked for. */
+/** Gets changes of services that were not requested. */
 export interface ServiceNotices {
   /** Services that should have been running and were started. */
   onStarted(names: readonly string[]): void;
@@ -30,11 +30,12 @@ export async function ensureRunning(name: string, ports: ServicePorts, waiting: 
     if (status === undefined) throw notSettled(name, 'does not exist');
     if (status.state === 'running') return true;
     if (status.state === 'stop-pending' && (await hasEnded(status.pid, ports))) {
-      isStarted = await requestState(name, () => ports.services.start(name), ports, anyState);
+      if (await requestState(name, () => ports.services.start(name), ports, anyState)) isStarted = true;
     }
     if (status.state !== 'stopped') return undefined;
     if (requested) throw notSettled(name, 'stopped again right after its start');
-    isStarted = await requestState(name, () => ports.services.start(name), ports, ['running', 'start-pending']);
+    if (await requestState(name, () => ports.services.start(name), ports, ['running', 'start-pending']))
+      isStarted = true;
     requested = true;
     return undefined;
   }, waiting);

@@ -166,10 +166,10 @@ class Mirror {
     const parsed = parseReport(report.data);
     const { annotations = {} } = node.metadata;
     if (Object.keys(mirrorMarks(parsed, annotations)).length > 0) await this.#annotate(name, annotations, signal);
-    const isAboutNode = isReportOf(parsed, { nodeUid: node.metadata.uid ?? '' });
+    // The cache may not have the Node yet that the report is about.
+    if (!isReportOf(parsed, { nodeUid: node.metadata.uid ?? '' })) return;
     // After a restart all events in the report were recorded already.
-    const events = isAboutNode ? newEvents(this.#mirrored.get(name) ?? report, parsed) : [];
-    for (const event of events) this.#record(node, event);
+    for (const event of newEvents(this.#mirrored.get(name) ?? report, parsed)) this.#record(node, event);
     this.#mirrored.set(name, report);
   }
 

@@ -52,6 +52,8 @@ export function clusterChecksController(parts: ClusterChecksParts): Controller {
       const problems = dueProblems(found, since, clock.monotonicMs());
       ({ since } = problems);
       const stored = source.store.get(key);
+      // After a start it is not known yet how long a problem has existed.
+      if (problems.isWaiting && problems.due.length === 0 && !isSuitable(stored)) return nextPass(true);
       const map = await storeSuitability(stored, problems.due, parts, pass.signal);
       report(map, problems.due, { events, wasUnsuitable: isUnsuitable(stored), ...parts }, pass);
       return nextPass(problems.isWaiting);
@@ -83,6 +85,14 @@ function report(
 }
 
 function isUnsuitable(map: ConfigMap | undefined): boolean {
+  return suitability(map) === 'False';
+}
+
+function isSuitable(map: ConfigMap | undefined): boolean {
+  return suitability(map) === 'True';
+}
+
+function suitability(map: ConfigMap | undefined): Condition['status'] | undefined {
   const conditions: readonly Condition[] = readConditions(map?.data);
-  return findCondition(conditions, clusterSuitable)?.status === 'False';
+  return findCondition(conditions, clusterSuitable)?.status;
 }

@@ -316,3 +316,24 @@ test('counts what passes ended with, and how long they took', async () => {
   expect(metrics.read(controllerMetrics.seconds, labels)).toBe(5);
   expect(metrics.read(queueMetrics.adds, { name: 'things' })).toBe(5);
 });
+
+test('no pass begins after the controller was stopped', async () => {
+  const started: boolean[] = [];
+  const stop = new AbortController();
+  const controller = new Controller({
+    name: 'things',
+    watches: [],
+    reconcile: async (_key, { signal }) => {
+      started.push(stop.signal.aborted && !signal.aborted);
+      return done;
+    },
+  });
+  const running = controller.run(stop.signal, () => undefined);
+  await settle();
+  controller.enqueue(key('a'));
+  await Promise.resolve();
+  stop.abort(new Error('leadership lost'));
+  await running;
+  await settle();
+  expect(started).not.toContain(true);
+});

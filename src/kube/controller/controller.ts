@@ -133,8 +133,11 @@ export class Controller implements Runnable {
   }
 
   async #serve(): Promise<void> {
-    for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
+    for (;;) {
+      // Before a key is taken: between that and its pass the controller must not stop.
       await this.#slice.mayYield();
+      const key = await this.#queue.take();
+      if (key === undefined) return;
       await this.#handle(key);
     }
   }

@@ -39,8 +39,8 @@ interface Attempt {
 }
 
 const maxErrorBytes = 1_048_576;
-/** A server that asks for a longer wait is as good as gone; its error explains more than a timeout. */
-const maxWaitMs = 30_000;
+/** Of all retries of a call together. The error of a server that asks for a longer wait explains more than a timeout. */
+const maxWaitMs = 90_000;
 
 /** Sends calls with credentials, deadlines and retries, and turns error responses into ApiErrors. */
 export class Caller {
@@ -94,7 +94,7 @@ export class Caller {
     const { maxRetries } = this.#options;
     const { identity } = this.#connection;
     let renewed = false;
-    for (let retries = 0; ; ) {
+    for (let retries = 0, waitedMs = 0; ; ) {
       const credential = await identity.current(signal);
       const exchange = await this.#transport.send(this.#request(call, credential), credential, signal);
       if (exchange.status < 400) return exchange;
@@ -104,8 +104,10 @@ export class Caller {
         if (await identity.renew(credential, signal)) continue;
       }
       const waitMs = retryWaitMs(error);
-      if (waitMs === undefined || waitMs > maxWaitMs || retries === (call.maxRetries ?? maxRetries)) throw error;
+      if (waitMs === undefined || retries === (call.maxRetries ?? maxRetries)) throw error;
       retries += 1;
+      waitedMs += waitMs;
+      if (waitedMs > maxWaitMs) throw error;
       await wait(waitMs);
     }
   }

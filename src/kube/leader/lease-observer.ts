@@ -34,9 +34,10 @@ export class LeaseObserver {
     this.#observed = { text, holder, durationMs, sinceMs: this.#clock.monotonicMs() };
   }
 
-  /** How long the lease is still valid; 0 when it is free. */
-  leftMs(): number {
+  /** How long the lease is still valid, and at most so long after its last change; 0 when it is free. */
+  leftMs(mostMs = Infinity): number {
     if (this.#observed === undefined || this.#observed.holder === '') return 0;
-    return Math.max(0, this.#observed.sinceMs + this.#observed.durationMs - this.#clock.monotonicMs());
+    const { sinceMs, durationMs } = this.#observed;
+    return Math.max(0, sinceMs + Math.min(durationMs, mostMs) - this.#clock.monotonicMs());
   }
 }

@@ -19,7 +19,7 @@ export interface LeaseOptions {
   /** How long this process leads after its last renewal. */
   renewDeadlineMs?: number;
   retryPeriodMs?: number;
-  /** Whether a holder is known to have ended, so that nobody has to wait for it. */
+  /** Whether a holder has probably ended: then a few missed renewals are enough, and its Lease need not expire. */
   hasEnded?: (identity: string) => boolean;
   clock?: Clock;
   random?: () => number;
@@ -28,6 +28,9 @@ export interface LeaseOptions {
 
 /** A slow server gets its time, but a dead connection must not use up that of several attempts. */
 const maxCallMs = 20_000;
+
+/** Of a holder that has probably ended. */
+const missedRenewals = 3;
 
 interface Term {
   /** The lease as last written; undefined when it must be read again. */
@@ -79,7 +82,7 @@ export class LeaseLeadership implements Leadership {
         log.warn('Reading or writing the Lease failed; retrying', { lease: this.#label, error });
       }
       // Wakes up when the lease becomes free.
-      const leftMs = this.#observer.leftMs() || Number.POSITIVE_INFINITY;
+      const leftMs = this.#leftMs() || Number.POSITIVE_INFINITY;
       await clock.sleep(Math.min(retryPeriodMs * (1 + 0.2 * random()), leftMs), signal);
     }
   }
@@ -93,6 +96,12 @@ export class LeaseLeadership implements Leadership {
     if (how === 'free') await this.#free(term, signal);
   }
 
+  #leftMs(): number {
+    const { hasEnded, retryPeriodMs } = this.#options;
+    const isProbablyFree = hasEnded(this.#observer.holder);
+    return this.#observer.leftMs(isProbablyFree ? missedRenewals * retryPeriodMs : Infinity);
+  }
+
   #begin(term: Term, onLost: (why: Error) => void): void {
     this.#term = term;
     term.renewing = this.#renewUntilStopped(term, onLost);
@@ -104,7 +113,7 @@ export class LeaseLeadership implements Leadership {
     this.#observer.note(current);
     const { holder } = this.#observer;
     if (holder !== before) this.#options.log.info('Lease has a new holder', { lease: this.#label, holder });
-    if (this.#observer.leftMs() > 0 && !this.#options.hasEnded(holder)) return undefined;
+    if (this.#leftMs() > 0) return undefined;
     const transitions = current === undefined ? 0 : (current.spec?.leaseTransitions ?? 0) + 1;
     try {
       const { written, sentMs: renewedMs } = await this.#write(current, transitions, signal);

@@ -34,6 +34,8 @@ export async function patchObject<T extends KubeResource>(
   { before, after }: { before: T; after: T },
   options: PatchOptions = {},
 ): Promise<T> {
+  // What other writers changed meanwhile is not in the answer, so that they must not have changed anything.
+  const lock = options.answer === 'metadata' ? 'always' : options.lock;
   let current = before;
   for (const { body, subresource } of patchesBetween(before, after)) {
     const { namespace, name } = keyOf(before);
@@ -43,7 +45,7 @@ export async function patchObject<T extends KubeResource>(
       ...(subresource !== undefined && { subresource }),
       ...(options.answer && { answer: options.answer }),
     };
-    current = await client.patch(resource, name, { type: 'merge', body: locked(body, current, options.lock) }, write);
+    current = await client.patch(resource, name, { type: 'merge', body: locked(body, current, lock) }, write);
   }
   return options.answer === 'metadata' ? { ...after, metadata: current.metadata } : current;
 }

@@ -101,6 +101,21 @@ test('keeps what others have written', async () => {
   expect(logged.lines).toEqual([]);
 });
 
+test('a condition that another writer sets between two writes is kept', async () => {
+  const { api, say, stored, clock } = bench();
+  say('a');
+  await settle();
+  const now = api.peek(windowsInstances, name, 'ns') as WindowsInstance;
+  const conditions = [...(now.status?.conditions ?? []), condition('KeyRefused')];
+  api.put(windowsInstances, { ...now, status: { ...now.status, conditions } });
+  for (const text of ['b', 'c']) {
+    say(text);
+    await clock.advance(1000);
+  }
+  expect(stored()?.step).toBe('c');
+  expect(stored()?.conditions?.map(({ type }) => type)).toEqual(['KeyRefused', 'Ready']);
+});
+
 test('a slow server gets fewer writes: those of a host take at most a tenth of the time', async () => {
   const { api, say, patches, clock } = bench();
   api.before = () => clock.sleep(2000);

@@ -128,7 +128,8 @@ export class StatusWriter {
   }
 
   #setPause(ms: number): void {
-    this.#nextMs = this.#options.clock.monotonicMs() + Math.min(Math.max(ms, shortestPauseMs), longestPauseMs);
+    const nextMs = this.#options.clock.monotonicMs() + Math.min(Math.max(ms, shortestPauseMs), longestPauseMs);
+    this.#nextMs = Math.max(this.#nextMs, nextMs);
   }
 
   async #patch(): Promise<void> {

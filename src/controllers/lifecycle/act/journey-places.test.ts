@@ -59,6 +59,20 @@ test('hosts that failed before get a quarter of the places, so that they keep no
   expect(woken).toEqual(['good-7', 'bad-3']);
 });
 
+test('a host whose backoff was ended by an administrator keeps its turn, but not among those that failed', () => {
+  const { woken, take, enter } = bench(4);
+  const failing = enter('bad-1', 'retry');
+  take('bad-2', 'retry');
+  take('fixed', 'retry');
+  const good = Array.from({ length: 3 }, (_, index) => enter(`good-${index}`));
+  expect(take('fixed')).toBeUndefined();
+  take('good-4');
+  good[0]?.[Symbol.dispose]();
+  expect(woken).toEqual(['fixed']);
+  failing[Symbol.dispose]();
+  expect(woken).toEqual(['fixed', 'bad-2']);
+});
+
 test('among those that may, a host that failed before has its turn too', () => {
   const { woken, take, enter } = bench(4);
   const places = Array.from({ length: 4 }, (_, index) => enter(`good-${index}`));

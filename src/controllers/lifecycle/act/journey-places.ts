@@ -39,7 +39,7 @@ export class JourneyPlaces {
     const text = keyText(key);
     if (!this.#reserved.delete(text)) {
       if (!this.#hasRoom(line)) {
-        if (!this.#isWaiting(text)) this.#waiting[line].set(text, { key, order: (this.#orders += 1) });
+        this.#wait(text, key, line);
         return undefined;
       }
       this.#leaveLine(text);
@@ -65,8 +65,12 @@ export class JourneyPlaces {
     return this.#taken.size < this.#count && (line === 'first' || this.#retries < Math.ceil(this.#count / 4));
   }
 
-  #isWaiting(text: string): boolean {
-    return this.#waiting.first.has(text) || this.#waiting.retry.has(text);
+  /** A host keeps its turn, also when an administrator ended its backoff. */
+  #wait(text: string, key: Key, line: Line): void {
+    const known = this.#waiting.first.get(text) ?? this.#waiting.retry.get(text);
+    if (this.#waiting[line].has(text)) return;
+    this.#leaveLine(text);
+    this.#waiting[line].set(text, known ?? { key, order: (this.#orders += 1) });
   }
 
   #leaveLine(text: string): void {

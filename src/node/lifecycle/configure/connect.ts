@@ -17,17 +17,30 @@ export const connect: Step<ConfigureJourney> = {
   run: async (journey, { signal }) => void (await journey.host.connect(signal)),
 };
 
-export const acquireSlot: Step<ConfigureJourney> = {
-  name: 'queued',
-  description: 'waits for a free slot when the maximum number of hosts is being configured',
-  limitMs: 2 * 3_600_000,
-  remedy: checkCluster,
-  async run(journey, { signal, note }) {
-    const { joins } = journey.deps.slots;
-    note(`${joins.taken} hosts are being configured, ${joins.waiting} are ahead in the queue`);
-    journey.slot = await joins.take(signal);
-  },
-};
+export const acquireSlot = slotStep(
+  'queued',
+  'waits for a free slot when the maximum number of hosts is being configured',
+);
+
+export const acquireSlotAgain = slotStep(
+  'queued after reboot',
+  'waits for a free slot again, because a host that reboots holds none',
+);
+
+function slotStep(name: string, description: string): Step<ConfigureJourney> {
+  return {
+    name,
+    description,
+    limitMs: 2 * 3_600_000,
+    remedy: checkCluster,
+    isDone: ({ slot }) => slot !== undefined,
+    async run(journey, { signal, note }) {
+      const { joins } = journey.deps.slots;
+      note(`${joins.taken} hosts are being configured, ${joins.waiting} are ahead in the queue`);
+      journey.slot = await joins.take(signal);
+    },
+  };
+}
 
 /** Connects to the host and records its host key before the connection is used. */
 export async function openHost(journey: ConfigureJourney, signal: AbortSignal): Promise<HostConnection> {

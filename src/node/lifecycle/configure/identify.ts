@@ -11,7 +11,8 @@ import type { ConfigureJourney } from './journey.ts';
 import { checkName } from './name-check.ts';
 import { checkCluster } from './remedies.ts';
 
-const shortMs = 60_000;
+/** Longer than the API server may be too busy. */
+const shortMs = 3 * 60_000;
 
 export const claimName: Step<ConfigureJourney> = {
   name: 'node name',

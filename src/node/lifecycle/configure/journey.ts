@@ -115,8 +115,13 @@ export class ConfigureJourney implements AsyncDisposable {
     this.#inventory = { ...inventory, files: Object.fromEntries(files) };
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  releaseSlot(): void {
     this.slot?.[Symbol.dispose]();
+    this.slot = undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.releaseSlot();
     await this.host[Symbol.asyncDispose]();
   }
 }

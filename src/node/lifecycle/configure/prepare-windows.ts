@@ -57,6 +57,8 @@ export const reboot: Step<ConfigureJourney> = {
   async run(journey, turn) {
     const reason = rebootReason(journey) ?? '';
     if (wasRebooted(journey, reason)) throw futileReboot(journey);
+    // A host that does not come back keeps no other from being configured.
+    journey.releaseSlot();
     await rebootOnce(journey, reason, turn);
     if (rebootReason(journey) !== undefined) throw futileReboot(journey);
     await journey.record.saveReboot(undefined);

@@ -12,7 +12,7 @@ import {
 import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
 import { cleanUp } from './cleanup.ts';
-import { acquireSlot, connect } from './connect.ts';
+import { acquireSlot, acquireSlotAgain, connect } from './connect.ts';
 import { prepareFiles, packPrograms } from './prepare-files.ts';
 import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -36,6 +36,7 @@ const setUp: Steps = [
   rename,
   enableContainers,
   reboot,
+  acquireSlotAgain,
   recordHost,
   stagePrograms,
   stageFiles,
@@ -60,11 +61,12 @@ export const configureSteps: Steps = [...reach, ...identify, ...setUp, ...join];
 
 export async function configure(journey: ConfigureJourney, run: StepRun): Promise<void> {
   await runSteps(reach, journey, run);
-  {
-    using _slot = journey.slot;
+  try {
     await runSteps(identify, journey, run);
     if (journey.isAdopted) return;
     await runSteps(setUp, journey, run);
+  } finally {
+    journey.releaseSlot();
   }
   await runSteps(join, journey, run);
 }
@@ -88,7 +90,6 @@ export const reconnectOtherSteps: Steps = [...reach, ...identify, ...renewOther]
 
 export async function reconnect(journey: ConfigureJourney, run: StepRun): Promise<void> {
   await runSteps(reach, journey, run);
-  using _slot = journey.slot;
   await runSteps(identify, journey, run);
   await runSteps(journey.isOfOtherVersion ? renewOther : renew, journey, run);
 }
