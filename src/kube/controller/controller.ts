@@ -133,12 +133,11 @@ export class Controller implements Runnable {
   }
 
   async #serve(): Promise<void> {
-    for (;;) {
-      // Before a key is taken: between that and its pass the controller must not stop.
+    for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
       await this.#slice.mayYield();
-      const key = await this.#queue.take();
-      if (key === undefined) return;
-      await this.#handle(key);
+      // A pass that begins now would not be aborted.
+      if (this.#isStopping) this.#queue.done(key);
+      else await this.#handle(key);
     }
   }
 
