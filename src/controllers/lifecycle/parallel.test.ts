@@ -49,6 +49,21 @@ test('a host that waits for the cluster keeps no other from a slot', async () =>
   await until(async () => (await countOf(lab, 'Ready')) === 4);
 });
 
+test('a host that does not come back from its reboot keeps no other from a slot', async () => {
+  const lab = await startJoinLab();
+  for (const number of [1, 2, 3, 4]) {
+    const host = lab.host(addressOf(number));
+    // The first two hosts reboot for their name, and for longer than the test.
+    host.bootMs = 10 * 60_000;
+    const hostname = number < 3 ? { hostname: `renamed-${number}` } : {};
+    await lab.add({ address: addressOf(number), ...hostname }, `win-${number}`);
+  }
+  lab.start({ limits: { joins: 1 } });
+  await until(async () => (await countOf(lab, 'Ready')) === 2);
+  const steps = async () => [(await lab.instance('win-1')).status?.step, (await lab.instance('win-2')).status?.step];
+  await until(async () => (await steps()).every(step => step === 'reboot'));
+});
+
 test('no more hosts than allowed are set up at once, and those that wait say so', async () => {
   const lab = await startJoinLab();
   await addMany(lab, 8);
