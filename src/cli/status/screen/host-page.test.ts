@@ -113,12 +113,12 @@ test('lists the steps in order: done, not needed, running, and how many are to c
   const lines = page(hostIn('configuring'));
   const table = lines.slice(lines.findIndex(line => line.startsWith('  STEP')));
   expect(table.slice(0, 3)).toEqual([
-    '  STEP                STATE       TIME',
-    '  connect             done        1.0 s',
-    '  queued              not needed',
+    '  STEP                 STATE       TIME',
+    '  connect              done        1.0 s',
+    '  queued               not needed',
   ]);
   expect(table.find(line => line.includes('stage programs'))).toBe(
-    '  stage programs      running     18 s   [#####-----] 50 %, 18 s left, 167 kB/s, 3.0 of 6.0 MB',
+    '  stage programs       running     18 s   [#####-----] 50 %, 18 s left, 167 kB/s, 3.0 of 6.0 MB',
   );
   const index = configureSteps.findIndex(({ name }) => name === 'stage programs');
   expect(table).toContain(`  … ${configureSteps.length - index - 1} steps to come`);
