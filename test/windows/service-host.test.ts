@@ -1,3 +1,4 @@
+import { isRecord } from '../../src/base/fields.ts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
@@ -50,7 +51,7 @@ test('is starting until it is ready, then runs, then stops', async () => {
     ['stopped', '$'],
     ['query', '$'],
   );
-  const states = values.filter(value => value !== null).map(value => (value as { state: string }).state);
+  const states = values.filter(isRecord).map(({ state }) => state);
   expect(states).toEqual(['start-pending', 'running', 'stop-pending', 'stopped']);
   expect(notes).toEqual(['begin', 'ready', 'stop', 'ended', 'end 0']);
   expect(await exitCodeOf(name)).toBe(0);
