@@ -109,13 +109,13 @@ test('hosts are retried at once when the private key comes', async () => {
 });
 
 test('hosts that wait for the TLS pair are retried at once when it comes, and not when it is renewed', async () => {
-  const { api, tries, instance } = await failing(fixedFacts());
+  const { api, tries } = await failing(fixedFacts());
   const metadata = { name: secretName.tls, namespace, uid: 'u' };
   api.put(secrets, { metadata });
   await settle();
   expect(tries()).toBe(1);
   api.remove(secrets, secretName.tls, namespace);
-  const failed = instance('win-1');
+  const failed = api.peek(windowsInstances, 'win-1', namespace);
   if (failed?.status?.conditions === undefined) throw new Error('it has not failed');
   const conditions = failed.status.conditions.map(each => ({ ...each, reason: 'MATERIAL_MISSING' }));
   api.put(windowsInstances, { ...failed, status: { ...failed.status, conditions } });
