@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { zstdDecompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { copied, reusing } from '../../test/kit/reused-buffer.ts';
 import { Packer } from './packer.ts';
 
 const contents = [
@@ -9,21 +10,6 @@ const contents = [
   ['empty', Buffer.alloc(0)],
   ['one byte', Buffer.from('x')],
 ] as const;
-
-/** All chunks in the same buffer, which is overwritten after use. */
-async function* reusing(bytes: Buffer, size = 255 * 1024): AsyncGenerator<Uint8Array> {
-  const memory = Buffer.alloc(size);
-  for (let at = 0; at < bytes.length; at += size) {
-    yield memory.subarray(0, bytes.copy(memory, 0, at, at + size));
-    memory.fill(0);
-  }
-}
-
-async function copied(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const chunk of chunks) parts.push(Buffer.from(chunk));
-  return Buffer.concat(parts);
-}
 
 test.each(contents)('packs %s content', async (_, content) => {
   using packer = new Packer();

@@ -1,24 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { createGunzip, createGzip, createZstdDecompress, gzipSync, zstdCompressSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { copied, reusing } from '../../test/kit/reused-buffer.ts';
 import { transformed } from './transformed.ts';
 
 const content = randomBytes(1_500_000).fill(7, 100_000, 900_000);
-
-/** All chunks in the same buffer, which is overwritten after use. */
-async function* reusing(bytes: Buffer, size: number): AsyncGenerator<Uint8Array> {
-  const memory = Buffer.alloc(size);
-  for (let at = 0; at < bytes.length; at += size) {
-    yield memory.subarray(0, bytes.copy(memory, 0, at, at + size));
-    memory.fill(0);
-  }
-}
-
-async function copied(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const chunk of chunks) parts.push(Buffer.from(chunk));
-  return Buffer.concat(parts);
-}
 
 test.each([1000, 65_536, 2_000_000])('unpacks chunks of %i bytes whose buffer is reused', async size => {
   expect(await copied(transformed(createGunzip(), reusing(gzipSync(content), size)))).toEqual(content);

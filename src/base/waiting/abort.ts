@@ -16,7 +16,7 @@ export interface Deadline {
  * Reason of an abort that is no failure, such as that of a timer that is not needed any more. Without a reason each abort would make
  * an error with a stack trace, which takes longer than anything else about a timer.
  */
-export const ended = new Error('it has ended');
+export const notNeeded = new Error('it is not needed any more');
 
 /** Timers overflow beyond this and fire at once. */
 const maxSleepMs = 2 ** 31 - 1;
@@ -43,7 +43,7 @@ export function startDeadline(
       endMs = clock.monotonicMs() + ms;
     },
     end: () => {
-      timer.abort(ended);
+      timer.abort(notNeeded);
       for (const caller of callers) caller?.removeEventListener('abort', onAbort);
     },
   };

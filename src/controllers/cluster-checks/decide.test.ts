@@ -17,7 +17,7 @@ test('waits for what another part of the cluster provides, and then reports it',
   expect(later).toMatchObject({ due: [passing, lasting], isWaiting: false });
 });
 
-test('a problem that was gone waits anew', () => {
+test('a problem that was gone waits again', () => {
   const first = dueProblems([passing], none, 5);
   const gone = dueProblems([], first.since, 10);
   expect(gone.since.size).toBe(0);

@@ -1,4 +1,4 @@
-import { ended as noMore } from '#base/waiting/abort.ts';
+import { notNeeded } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
@@ -29,7 +29,7 @@ export function runPass(
   const over = new AbortController();
   const overdue = guard(abort, limits, over.signal);
   const ended = settle(reconcile).then(end => {
-    over.abort(noMore);
+    over.abort(notNeeded);
     return { ...end, ms: clock.monotonicMs() - startMs };
   });
   return { ended, overdue };

@@ -1,4 +1,4 @@
-import { ended } from '#base/waiting/abort.ts';
+import { notNeeded } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 
 /** Timers are limited to 24 days, and a long sleep need not be exact. */
@@ -26,7 +26,7 @@ export class Alarm {
   }
 
   cancel(): void {
-    this.#sleep?.abort(ended);
+    this.#sleep?.abort(notNeeded);
     this.#sleep = undefined;
     this.#dueMs = Number.POSITIVE_INFINITY;
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Clock } from '#base/clock.ts';
-import { ended, orAborted } from '#base/waiting/abort.ts';
+import { notNeeded, orAborted } from '#base/waiting/abort.ts';
 import { type Channel, type Exchange, Interrupted, type Request } from './exchange.ts';
 
 export interface SessionOptions {
@@ -192,7 +192,7 @@ export class Session implements Channel {
       () => undefined,
     );
     const alive = await promise;
-    waiting.abort(ended);
+    waiting.abort(notNeeded);
     return alive || this.#session.destroyed;
   }
 }

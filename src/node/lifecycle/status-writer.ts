@@ -1,4 +1,4 @@
-import { ended } from '#base/waiting/abort.ts';
+import { notNeeded } from '#base/waiting/abort.ts';
 import { backoffMs } from '#base/waiting/backoff.ts';
 import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
@@ -69,7 +69,7 @@ export class StatusWriter {
   /** Waits for the running write; what is wanted by then is not written. */
   async #idle(): Promise<void> {
     this.#isLeaving = true;
-    this.#wait?.abort(ended);
+    this.#wait?.abort(notNeeded);
     while (this.#working !== undefined) await this.#working;
     this.#isLeaving = false;
     this.#isDirty = false;

@@ -1,4 +1,4 @@
-import { ended } from '#base/waiting/abort.ts';
+import { notNeeded } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, shown } from '#base/errors.ts';
@@ -118,7 +118,7 @@ class SlowHint<J> {
   }
 
   stop(): void {
-    this.#timer.abort(ended);
+    this.#timer.abort(notNeeded);
   }
 
   async pause<T>(wait: () => Promise<T>): Promise<T> {

@@ -114,7 +114,8 @@ export class Store {
   writesAfter(storageKey: string, revision: number): readonly Written[] | undefined {
     const { history, completeAfter } = this.#collection(storageKey);
     if (revision < completeAfter) return undefined;
-    return history.slice(firstAfter(history, revision));
+    const first = firstIndex(history, written => written.revision > revision);
+    return history.slice(first);
   }
 
   /** The oldest revision that `writesAfter` supports. */
@@ -174,17 +175,12 @@ export class Store {
     return collection.sorted;
   }
 
-  /** Keeps the order: sorting anew after each creation would take most of the time of a large cluster. */
+  /** Keeps the order: sorting again after each creation would take most of the time of a large cluster. */
   #insertPath(storageKey: string, path: string): void {
     const { sorted } = this.#collection(storageKey);
     if (sorted === undefined) return;
-    let [low, high] = [0, sorted.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((sorted[middle] ?? '') < path) low = middle + 1;
-      else high = middle;
-    }
-    sorted.splice(low, 0, path);
+    const place = firstIndex(sorted, other => other > path);
+    sorted.splice(place, 0, path);
   }
 
   #withRevision(object: StoredObject): StoredObject {
@@ -215,11 +211,12 @@ function within(path: string, namespace: string): boolean {
   return namespace === '' || path.startsWith(`${namespace}/`);
 }
 
-function firstAfter(history: readonly Written[], revision: number): number {
-  let [low, high] = [0, history.length];
+/** The first item of an ordered list that is after something; its length if there is none. */
+function firstIndex<T>(list: readonly T[], isAfter: (item: T) => boolean): number {
+  let [low, high] = [0, list.length];
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((history[middle]?.revision ?? 0) > revision) high = middle;
+    if (isAfter(list[middle] as T)) high = middle;
     else low = middle + 1;
   }
   return low;
