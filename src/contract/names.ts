@@ -48,7 +48,19 @@ export const instanceAnnotation = {
   sourceUid: `${prefix}/source-uid`,
   /** Set by an administrator: any new value ends the backoff of a failed host. */
   retry: `${prefix}/retry`,
+  /**
+   * The host is to be removed; the value is the time of the request. Written by the operator when the entry or a Direct
+   * instance was deleted, and by `wmco remove`. Without it the host stays.
+   */
+  removal: `${prefix}/removal`,
+  /** Record of a deleted Direct instance, as JSON: the operator creates it again to remove its host. */
+  record: `${prefix}/record`,
+  /** Set by an administrator: the removal skips a host that does not answer, and pods that cannot be evicted. */
+  forceRemoval: `${prefix}/force-removal`,
 } as const;
+
+/** Keeps pods off a Node that registered again after it was removed by force. */
+export const removedTaint = { key: `${prefix}/removed`, value: 'by-force', effect: 'NoExecute' } as const;
 
 /** Keeps Linux pods off Windows nodes; the kubelet registers with it. */
 export const windowsTaint = { key: 'os', value: 'Windows', effect: 'NoSchedule' } as const;
@@ -89,6 +101,12 @@ export const configMapName = {
   leaderLock: 'windows-machine-config-operator-lock',
   /** New: conditions of the operator itself. */
   operatorStatus: 'windows-machine-config-operator-status',
+  /** New: settings of the disruption budget, written by users only. */
+  rollout: 'windows-rollout',
+  /** New: who is out of service by permission of the budget, written by the operator only. */
+  rolloutGrants: 'windows-rollout-grants',
+  /** New: hosts that were removed by force and may come back, written by the operator. */
+  removedHosts: 'windows-removed-hosts',
 } as const;
 
 /** The Service for which a service CA issues the certificate of the exporters. It has no endpoints. */

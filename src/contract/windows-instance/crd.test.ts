@@ -172,6 +172,7 @@ const fullStatus: Required<WindowsInstanceStatus> = {
   nextAttempt: '',
   progress: { bytes: 1, totalBytes: 2, started: '' },
   activity: { since: '', waitsFor: '', usualSeconds: 1, limitSeconds: 2, remedy: '' },
+  journey: { name: 'configure', cause: 'it has no Node', started: '2026-03-01T12:00:00Z' },
   reboot: { bootId: 'boot-1', because: 'it is renamed' },
   node: 'win1',
   nodeUID: 'u-1',

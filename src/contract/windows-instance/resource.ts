@@ -16,11 +16,25 @@ export const instancePhases = [
   'Rebooting',
   'Refreshing',
   'Reconnecting',
+  'Adopting',
   'Removing',
   'Failed',
   'Paused',
 ] as const;
 export type InstancePhase = (typeof instancePhases)[number];
+
+/** In the order in which they are considered. */
+export const journeyNames = [
+  'remove',
+  'adopt',
+  'configure',
+  'upgrade',
+  'reboot',
+  'reconnect',
+  'rekey',
+  'refresh',
+] as const;
+export type JourneyName = (typeof journeyNames)[number];
 
 export interface InstanceTaint {
   key: string;
@@ -108,6 +122,14 @@ export interface InstanceReboot {
   because: string;
 }
 
+/** The journey that runs, or waits for its next attempt. */
+export interface InstanceJourney {
+  name: JourneyName;
+  /** Why it was started. */
+  cause: string;
+  started: string;
+}
+
 /** Read from the host over the pinned connection. */
 export interface InstanceHost {
   /** Name of the Node that the kubelet of this host registers, in lower case. */
@@ -161,6 +183,7 @@ export interface WindowsInstanceStatus extends InstanceRecord {
   progress?: InstanceProgress;
   activity?: InstanceActivity;
   reboot?: InstanceReboot;
+  journey?: InstanceJourney;
   node?: string;
   ipv4?: string;
   version?: string;

@@ -1,4 +1,4 @@
-import { instancePhases } from './resource.ts';
+import { instancePhases, journeyNames } from './resource.ts';
 import { count, listOf, object, oneOf, type Schema, text, time } from './schema.ts';
 
 const condition = object(
@@ -98,6 +98,15 @@ export const statusSchema = object('What the operator has found out about the ho
       because: text('Why the host was rebooted.'),
     },
     { required: ['bootId', 'because'] },
+  ),
+  journey: object(
+    'The journey that runs, or waits for its next attempt. Missing when the host is at rest.',
+    {
+      name: oneOf(journeyNames, 'What is done to the host.'),
+      cause: text('Why it was started.'),
+      started: time('When it was started.'),
+    },
+    { required: ['name', 'cause', 'started'] },
   ),
   node: text('Name of the Node of the host.'),
   nodeUID: text('UID of the Node that the operator has labeled.'),

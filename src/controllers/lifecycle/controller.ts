@@ -8,7 +8,7 @@ import {
 } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { instanceCondition, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { instanceCondition, type JourneyName, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -38,7 +38,7 @@ import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { Acceptance } from './act/acceptance.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
-import { decide, type Decision, credentialsMs, type LifecycleFacts } from './decide.ts';
+import { decide, type Decision, type Due, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
 import { JourneyPlaces } from './act/journey-places.ts';
 import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
@@ -179,8 +179,11 @@ async function observe(instance: WindowsInstance, work: Work, { signal }: Pass):
 
 function cachedFacts(instance: WindowsInstance, { deps, version, clock, acceptance }: Work): LifecycleFacts {
   const problem = acceptance.knownProblem(instance);
-  return { instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem };
+  return { instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem, journeys: ownJourneys };
 }
+
+/** Those of this version; upgrades, reboots on request, new keys and refreshes will follow. */
+const ownJourneys: ReadonlySet<JourneyName> = new Set(['configure', 'reconnect']);
 
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
@@ -189,6 +192,14 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
     case 'leave':
       // Rejected hosts are checked again every half minute.
       pass.log.debug('Skipping host', { why: next.why });
+      return done;
+    case 'wait':
+    case 'remove':
+    case 'adopt':
+    case 'upgrade':
+    case 'reboot':
+    case 'rekey':
+    case 'refresh':
       return done;
     case 'pause':
       return patchStatus(instance, pausedStatus, work, pass);
@@ -213,8 +224,8 @@ async function reportAcceptance({ instance, problem }: LifecycleFacts, work: Wor
   if (problem !== undefined) recordEvent(work.recorder, instance, rejectionEvent(instance, problem));
 }
 
-function isJourney(next: Decision): next is Extract<Decision, { do: 'configure' | 'reconnect' }> {
-  return next.do === 'configure' || next.do === 'reconnect';
+function isJourney(next: Decision): next is Due {
+  return 'cause' in next;
 }
 
 /** Decides again with a fresh read: a reboot or certificate that was just recorded must not be missed. */
@@ -227,7 +238,7 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   const next = decide(cachedFacts(instance, work));
   if (!isJourney(next)) return after(staleMs, 'the record has changed');
   if (next.do === 'reconnect') {
-    pass.log.info('Reconnecting agent', { why: next.why });
+    pass.log.info('Reconnecting agent', { why: next.cause });
     // Pods need not wait for a host that may not answer.
     if (next.held !== undefined) await work.deps.nodes.release(next.held.name, pass.signal);
   }

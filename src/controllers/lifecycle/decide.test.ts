@@ -33,6 +33,7 @@ const instance = (
 });
 const deleted = { deletionTimestamp: '2026-03-01T12:00:00Z' };
 const { version, desiredVersion, cordoned } = nodeAnnotation;
+const journeys = new Set(['configure', 'reconnect'] as const);
 
 const cases: [string, WindowsInstance, NodeView | undefined, Decision['do']][] = [
   ['configures a host without a Node', instance(), undefined, 'configure'],
@@ -63,7 +64,7 @@ const cases: [string, WindowsInstance, NodeView | undefined, Decision['do']][] =
 ];
 for (const [name, object, seen, want] of cases) {
   test(name, () =>
-    expect(decide({ instance: object, node: seen, version: 'v2', problem: undefined, nowMs }).do).toBe(want),
+    expect(decide({ instance: object, node: seen, version: 'v2', problem: undefined, nowMs, journeys }).do).toBe(want),
   );
 }
 
@@ -74,6 +75,7 @@ test('reports why it leaves a host alone', () => {
     version: 'v2',
     problem: undefined,
     nowMs,
+    journeys,
   });
   expect(decision).toEqual({ do: 'leave', why: 'it is being deleted' });
 });
@@ -163,7 +165,7 @@ const identities: [string, WindowsInstance, NodeView, Decision['do']][] = [
 ];
 for (const [name, object, seen, want] of identities) {
   test(name, () =>
-    expect(decide({ instance: object, node: seen, version: 'v2', problem: undefined, nowMs }).do).toBe(want),
+    expect(decide({ instance: object, node: seen, version: 'v2', problem: undefined, nowMs, journeys }).do).toBe(want),
   );
 }
 
@@ -176,6 +178,7 @@ test('lets pods come before it reconnects, where a finished Node is held back', 
       version: 'v2',
       problem: undefined,
       nowMs,
+      journeys,
     });
   expect(decided('v2')).toMatchObject({ do: 'reconnect', held: { name: 'win-5' } });
   expect(decided('v1')).not.toHaveProperty('held');
@@ -191,14 +194,14 @@ const rejected: [name: string, code: ErrorCode, of: NodeView | undefined, want: 
 for (const [name, code, of, want] of rejected) {
   test(name, () => {
     const object = withAgent({ certificateEnds: at(5000) });
-    const decision = decide({ instance: object, node: of, version: 'v2', problem: problem(code), nowMs });
+    const decision = decide({ instance: object, node: of, version: 'v2', problem: problem(code), nowMs, journeys });
     expect(decision.do).toBe(want);
     if (decision.do === 'leave') expect(decision.why).toContain(code);
   });
 }
 
 test('does not reconnect a rejected host', () => {
-  const seen = { instance: withAgent({ certificateEnds: at(-1) }), node: configured, version: 'v2', nowMs };
+  const seen = { instance: withAgent({ certificateEnds: at(-1) }), node: configured, version: 'v2', nowMs, journeys };
   expect(decide({ ...seen, problem: undefined }).do).toBe('reconnect');
   expect(decide({ ...seen, problem: problem('PRIVATE_KEY_MISSING') }).do).toBe('leave');
 });
