@@ -13,35 +13,23 @@ const crdName = `windowsinstances.${windowsInstanceGroup}`;
 export class Installation {
   readonly #client: Pick<Client, 'find'>;
   readonly #namespace: string;
-  /** UIDs at the first look: objects of a CRD or namespace that was created again are not ours to judge. */
-  #uids: readonly string[] | undefined;
 
   constructor(client: Pick<Client, 'find'>, namespace: string) {
     this.#client = client;
     this.#namespace = namespace;
   }
 
-  /** Called before the instances are read for the first time. */
-  async start(signal: AbortSignal): Promise<void> {
-    await this.problem(signal);
-  }
-
-  /** Why no host may be removed now; undefined when it may. */
-  async problem(signal: AbortSignal): Promise<string | undefined> {
+  /** Why no host may be removed now; undefined when it may. With `deleted`, why its deletion was part of an uninstallation. */
+  async problem(signal: AbortSignal, deleted?: KubeResource): Promise<string | undefined> {
     try {
       const found = await Promise.all([
         this.#client.find(namespaces, this.#namespace, { signal }),
         this.#client.find(customResourceDefinitions, crdName, { signal }),
       ]);
       const names = [`Namespace ${this.#namespace}`, `CustomResourceDefinition ${crdName}`];
-      const problem = found
-        .map((object, index) => goneProblem(names[index] ?? '', object))
+      return found
+        .map((object, index) => problemOf(names[index] ?? '', object, deleted))
         .find(each => each !== undefined);
-      if (problem !== undefined) return problem;
-      const uids = found.map(object => object?.metadata.uid ?? '');
-      this.#uids ??= uids;
-      const changed = uids.findIndex((uid, index) => uid !== this.#uids?.[index]);
-      return changed === -1 ? undefined : `${names[changed]} was created again since the operator started`;
     } catch (error) {
       signal.throwIfAborted();
       return `Namespace and CustomResourceDefinition cannot be read: ${messageOf(error)}`;
@@ -49,7 +37,12 @@ export class Installation {
   }
 }
 
-function goneProblem(name: string, object: KubeResource | undefined): string | undefined {
+function problemOf(name: string, object: KubeResource | undefined, deleted?: KubeResource): string | undefined {
   if (object === undefined) return `${name} does not exist`;
-  return object.metadata.deletionTimestamp === undefined ? undefined : `${name} is being deleted`;
+  const { deletionTimestamp, creationTimestamp = '' } = object.metadata;
+  if (deletionTimestamp !== undefined) return `${name} is being deleted`;
+  // An object that is older than its CRD or namespace was deleted together with the former one.
+  const isOlder =
+    deleted !== undefined && Date.parse(deleted.metadata.creationTimestamp ?? '') < Date.parse(creationTimestamp);
+  return isOlder ? `${name} was deleted and created again` : undefined;
 }
