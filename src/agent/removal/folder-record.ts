@@ -21,9 +21,9 @@ export async function recordFolders(files: HostFiles): Promise<void> {
   await files.write(folderRecordFile, `${JSON.stringify({ existing }, undefined, 2)}\n`, 'secret');
 }
 
-/** Keys of the folders that existed before the join; empty without a record. */
-export async function foldersBefore(files: HostFiles): Promise<ReadonlySet<string>> {
-  const text = (await files.read(folderRecordFile)) ?? '';
-  const read = attempt(() => new Fields(jsonIn(text), folderRecordFile).strings('existing'));
-  return new Set(read.ok ? read.value.map(pathKey) : []);
+/** Keys of the folders that existed before the join; undefined for a host that an earlier operator has configured. */
+export async function foldersBefore(files: HostFiles): Promise<ReadonlySet<string> | undefined> {
+  const text = await files.read(folderRecordFile);
+  const read = attempt(() => new Fields(jsonIn(text ?? ''), folderRecordFile).strings('existing'));
+  return text !== undefined && read.ok ? new Set(read.value.map(pathKey)) : undefined;
 }

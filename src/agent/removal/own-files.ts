@@ -16,10 +16,13 @@ const programs = [
   ...['host-local', 'win-bridge', 'win-overlay'].map(name => `${dir.cni}\\${name}.exe`),
 ];
 
-/** Scripts of the Go operator. */
-const scripts = ['gcp-get-hostname.ps1', 'windows-defender-exclusion.ps1', 'hns.psm1', 'network-conf.ps1'].map(
-  name => `${dir.temp}\\${name}`,
-);
+/** Scripts of the Go operator; on hosts that it has never configured, files of these names belong to users. */
+export const earlierScripts: readonly string[] = [
+  'gcp-get-hostname.ps1',
+  'windows-defender-exclusion.ps1',
+  'hns.psm1',
+  'network-conf.ps1',
+].map(name => `${dir.temp}\\${name}`);
 
 const kubeletState = ['cpu_manager_state', 'memory_manager_state', 'allocated_pods_state', 'actuated_pods_state'].map(
   name => `${kubelet}\\${name}`,
@@ -29,7 +32,6 @@ const kubeletState = ['cpu_manager_state', 'memory_manager_state', 'allocated_po
 export const ownFiles: readonly string[] = [
   ...Object.values(file).filter(path => !isBelow(path, dir.log) && path !== file.stagedRecord),
   ...programs,
-  ...scripts,
   ...kubeletState,
   knownGoodFile,
   scriptCacheFile,

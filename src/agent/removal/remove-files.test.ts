@@ -32,7 +32,6 @@ const written = [
   `${kubelet}\\pki\\kubelet.key`,
   `${kubelet}\\pods\\1-2\\volumes\\kubernetes.io~secret\\token`,
   `${kubelet}\\cpu_manager_state`,
-  'C:\\Temp\\hns.psm1',
 ];
 
 const placesOfUsers = [
@@ -86,7 +85,7 @@ test('keeps folders that existed before the join, also empty ones, and removes t
 
 test('removes empty folders of a host that an earlier version joined, without a record of folders', async () => {
   const host = new ModelHost();
-  for (const path of [...written, file.agent, 'C:\\Temp\\own.txt']) host.fileTexts.set(path, 'x');
+  for (const path of [...written, file.agent, 'C:\\Temp\\hns.psm1', 'C:\\Temp\\own.txt']) host.fileTexts.set(path, 'x');
   await secureHost(program, async () => sha256(text), host, never).catch(() => undefined);
   await remove(host);
   expect([filesOf(host), await rootsOf(host)]).toEqual([['C:\\Temp\\own.txt'], [...bare, 'Temp'].toSorted()]);
@@ -172,7 +171,16 @@ for (const [what, leave] of unfinished) {
   });
 }
 
-const nameOfUser = fc.constantFrom('notes.txt', 'kubelet.log', 'app.exe', 'own.pem', 'files.zip', 'x.conf', 'data');
+const nameOfUser = fc.constantFrom(
+  'notes.txt',
+  'hns.psm1',
+  'kubelet.log',
+  'app.exe',
+  'own.pem',
+  'files.zip',
+  'x.conf',
+  'data',
+);
 
 test('files of users survive and ours go, wherever the verb is killed', async () => {
   await fc.assert(

@@ -1,13 +1,22 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { checkPlaces, parentOf, pathKey } from '#contract/host-path.ts';
-import { agentProgramHash, dir, file } from '#contract/paths.ts';
+import { agentProgram, agentProgramHash, dir, file } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 import { openFoldersFile } from '../secure.ts';
 import { readRecord, type StagedFile } from '../stage/record.ts';
 import { readState, stateFile } from '../state.ts';
 import { checkCleanedUp, type CleanedUpPorts } from './cleaned-up.ts';
 import { folderRecordFile, foldersBefore } from './folder-record.ts';
-import { isBelow, leftoverName, ownFiles, ownFolders, ownPatterns, ownTrees, registryFile } from './own-files.ts';
+import {
+  earlierScripts,
+  isBelow,
+  leftoverName,
+  ownFiles,
+  ownFolders,
+  ownPatterns,
+  ownTrees,
+  registryFile,
+} from './own-files.ts';
 import { Remover } from './remover.ts';
 
 export interface FileRemoval {
@@ -33,11 +42,13 @@ export async function removeFiles(program: string, ports: RemovalPorts, signal: 
   const { defenderExclusions } = await readState(files);
   const remover = new Remover(files, signal);
   const { left } = remover;
+  const before = await foldersBefore(files);
   await removeOwnFiles(program, remover);
+  if (before === undefined) for (const path of earlierScripts) await remover.file(path);
   await removeStaged(remover, files);
   left.push(...defenderExclusions.map(({ path }) => `${path}: its Defender exclusion was not removed`));
   if (defenderExclusions.length === 0) await remover.file(stateFile);
-  await removeFolders(remover, files);
+  await removeFolders(before, remover);
   await removePrograms(program, remover);
   return { removed: remover.removed, left, last: await usedByProgram(program, remover) };
 }
@@ -91,9 +102,8 @@ async function removeRegistry(directory: string, remover: Remover): Promise<void
 }
 
 /** Folders that existed before the join stay, also when they are empty. */
-async function removeFolders(remover: Remover, files: HostFiles): Promise<void> {
-  const before = await foldersBefore(files);
-  for (const path of ownFolders) if (!before.has(pathKey(path))) await remover.emptyFolder(path);
+async function removeFolders(before: ReadonlySet<string> | undefined, remover: Remover): Promise<void> {
+  for (const path of ownFolders) if (before?.has(pathKey(path)) !== true) await remover.emptyFolder(path);
 }
 
 const programFolder = /^[0-9a-f]{64}$/i;
@@ -112,6 +122,7 @@ async function removePrograms(program: string, remover: Remover): Promise<void> 
  */
 async function usedByProgram(program: string, remover: Remover): Promise<string[]> {
   const native = (await remover.names(dir.agentNative)).map(name => `${dir.agentNative}\\${name}`);
-  const own = agentProgramHash(program) === undefined ? [] : [program, parentOf(program)];
+  const hash = agentProgramHash(program);
+  const own = hash === undefined ? [] : [agentProgram(hash), parentOf(agentProgram(hash))];
   return [...native, dir.agentNative, ...own, openFoldersFile, folderRecordFile, dir.agentPrograms];
 }
