@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { agentCommands } from '../../src/contract/agent-command.ts';
-import { agentName, nodeAnnotation } from '../../src/contract/names.ts';
+import { nodeAnnotation } from '../../src/contract/names.ts';
 import { agentProgram, dir } from '../../src/contract/paths.ts';
 import { TestCa } from '../kit/certificates.ts';
 import { AgentService } from '../kit/winhost/agent-service.ts';
@@ -29,9 +29,6 @@ let program: string;
 let commands: ReturnType<typeof agentCommands>;
 let control: WindowsHost;
 let host: WindowsHost;
-let killed: WindowsHost;
-/** Undisturbed times of the verbs. */
-const timesMs = new Map<VerbName, number>();
 
 type VerbName = 'cleanup' | 'networks' | 'files';
 const commandOf: Record<VerbName, () => string> = {
@@ -45,11 +42,10 @@ beforeAll(async () => {
   program = agentProgram(sha256());
   commands = agentCommands(program);
   await scene.operator.publish({ proxy, trustedCa: `${clusterCa}\n${adminCa}` });
-  const created = await Promise.all([1, 2, 3].map(() => scene.lab.createHost()));
-  await Promise.all(created.map(furnish));
-  [control, host, killed] = created as [WindowsHost, WindowsHost, WindowsHost];
-  await Promise.all([host, killed].map(join));
-  for (const each of created) await addUserFiles(each, ['C:\\k\\own.txt', 'C:\\k\\cni\\config\\own.conf']);
+  [control, host] = await Promise.all([scene.lab.createHost(), scene.lab.createHost()]);
+  await Promise.all([control, host].map(furnish));
+  await join(host);
+  for (const each of [control, host]) await addUserFiles(each, ['C:\\k\\own.txt', 'C:\\k\\cni\\config\\own.conf']);
 });
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
@@ -80,44 +76,47 @@ async function join(where: WindowsHost): Promise<void> {
   await joined;
 }
 
-async function run(where: WindowsHost, verb: VerbName): Promise<Record<string, unknown>> {
-  const startMs = performance.now();
-  const { code, stdout, stderr } = await where.exec(commandOf[verb](), { timeoutMs: 200_000 });
-  if (!timesMs.has(verb)) timesMs.set(verb, performance.now() - startMs);
+async function run(verb: VerbName): Promise<Record<string, unknown>> {
+  const { code, stdout, stderr } = await host.exec(commandOf[verb](), { timeoutMs: 200_000 });
   expect([verb, code, stderr.includes('error')]).toEqual([verb, 0, false]);
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
 /** With a reboot if one is needed. */
-async function finishCleanup(where: WindowsHost): Promise<Record<string, unknown>> {
-  const answer = await run(where, 'cleanup');
-  if (answer['rebootNeeded'] === true) await where.reboot();
+async function finishCleanup(): Promise<Record<string, unknown>> {
+  const answer = await run('cleanup');
+  if (answer['rebootNeeded'] === true) await host.reboot();
   return answer;
-}
-
-/** All verbs of a removal. */
-async function remove(where: WindowsHost) {
-  const cleanup = await finishCleanup(where);
-  return { cleanup, networks: await run(where, 'networks'), files: await run(where, 'files') };
 }
 
 /** Logs stay, the operator removes the native code after the program has ended, and every host has its own name. */
 const expected = [`added ${dir.log}\\`, `added ${dir.agentNative}`, /Tcpip\\Parameters "Hostname"$/];
 
-async function differences(where: WindowsHost): Promise<string[]> {
-  const all = difference(await takeSnapshot(control), await takeSnapshot(where));
+async function differences(): Promise<string[]> {
+  const all = difference(await takeSnapshot(control), await takeSnapshot(host));
   return all.filter(line => !expected.some(each => (each instanceof RegExp ? each.test(line) : line.startsWith(each))));
 }
 
-test('a removed host equals the control host, and files of users survive', async () => {
-  const { cleanup, networks, files } = await remove(host);
-  expect(cleanup).toMatchObject({ rebootNeeded: true, removed: expect.arrayContaining([agentName, 'kubelet']) });
-  expect(networks).toEqual({
-    removed: ['VIPEndpoint', 'OVNKubernetesHybridOverlayNetwork', 'BaseOVNKubernetesHybridOverlayNetwork'],
-    left: [],
-  });
-  expect(files).toEqual({ removed: expect.any(Number), left: [], last: expect.arrayContaining([program]) });
-  expect(await differences(host)).toEqual([]);
+/** Kills the verb at a random moment within its usual time. */
+async function kill(verb: VerbName, afterMs: number): Promise<void> {
+  const agent = new AgentService(host);
+  const before = agent.pids();
+  const running = host.exec(commandOf[verb](), { timeoutMs: 200_000 }).catch(() => undefined);
+  await expect.poll(() => agent.pids().some(pid => !before.includes(pid)), { interval: 20 }).toBe(true);
+  await delay(afterMs);
+  console.log(`seed ${seed}: ${verb}, killed ${agent.kill()} processes after ${Math.round(afterMs)} ms`);
+  await running;
+}
+
+test('a removed host equals the control host, also after five kills, and files of users survive', async () => {
+  const random = seededRandom(seed);
+  for (const usualMs of [1500, 700]) await kill('cleanup', random() * usualMs);
+  await finishCleanup();
+  await kill('networks', random() * 700);
+  expect(await run('networks')).toMatchObject({ left: [] });
+  for (const usualMs of [800, 1000]) await kill('files', random() * usualMs);
+  expect(await run('files')).toMatchObject({ left: [], last: expect.arrayContaining([program]) });
+  expect(await differences()).toEqual([]);
   expect(host.drive.read('C:\\k\\own.txt')).toContain('of a user');
   expect([host.drive.list('C:\\lab\\hns\\networks'), host.drive.list('C:\\lab\\hns\\endpoints')]).toEqual([[], []]);
   expect(host.lab.unexpected()).toEqual([]);
@@ -125,25 +124,9 @@ test('a removed host equals the control host, and files of users survive', async
 
 test('a second removal changes nothing', async () => {
   const before = await takeSnapshot(host);
-  expect(await remove(host)).toMatchObject({
-    cleanup: { removed: [], rebootNeeded: false },
-    networks: { removed: [] },
-    // Cleanup writes its state file again.
-    files: { removed: 1, left: [] },
-  });
+  expect(await finishCleanup()).toMatchObject({ removed: [], rebootNeeded: false });
+  expect(await run('networks')).toEqual({ removed: [], left: [] });
+  // Cleanup writes its state file again.
+  expect(await run('files')).toMatchObject({ removed: 1, left: [] });
   expect(difference(before, await takeSnapshot(host)).filter(line => !line.includes(`${dir.log}\\`))).toEqual([]);
-});
-
-test('five kills of the verbs at random moments lead to the same end', async () => {
-  const [random, agent] = [seededRandom(seed), new AgentService(killed)];
-  for (const verb of ['cleanup', 'cleanup', 'networks', 'files', 'files'] as const) {
-    if (verb === 'networks') await finishCleanup(killed);
-    const running = killed.exec(commandOf[verb](), { timeoutMs: 200_000 }).catch(() => undefined);
-    await expect.poll(() => agent.pids().length).toBeGreaterThan(0);
-    await delay(random() * (timesMs.get(verb) ?? 0) * 0.7);
-    console.log(`seed ${seed}: ${verb}, killed ${agent.kill()} processes`);
-    await running;
-  }
-  await remove(killed);
-  expect(await differences(killed)).toEqual([]);
 });
