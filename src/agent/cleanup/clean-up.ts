@@ -63,7 +63,7 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   await rememberStopped(removals, ports);
   const problem = removalProblem(await applyRemovals(removals, ports, waiting));
   if (problem !== undefined) throw problem;
-  if (!options.keepSettings) await startStopped(ports, waiting, options.onWarning);
+  if (!options.keepSettings) await startStopped(ports, waiting, text => options.onWarning?.(text));
   const rebootNeeded = await revertSettings(data.watchedEnvironment, known, options.keepSettings, ports);
   // Containers that survive a drain, such as those of DaemonSets, keep the executable of the shim open.
   await ports.processes.killByName(shimProcess).catch(() => undefined);

@@ -30,7 +30,7 @@ export async function rememberStopped(removals: readonly Removal[], { files }: S
 export async function startStopped(
   ports: StoppedPorts,
   waiting: Waiting,
-  onWarning: ((text: string) => void) | undefined,
+  onWarning: (text: string) => void,
 ): Promise<void> {
   const { stoppedServices } = await readState(ports.files);
   if (stoppedServices.length === 0) return;
@@ -42,7 +42,7 @@ export async function startStopped(
       await ensureRunning(name, ports, waiting);
     } catch (error) {
       waiting.signal.throwIfAborted();
-      onWarning?.(`Service ${name}, which was stopped, was not started again: ${messageOf(error)}`);
+      onWarning(`Service ${name}, which was stopped, was not started again: ${messageOf(error)}`);
     }
   }
   await changeState(ports.files, { stoppedServices: [] });

@@ -1,17 +1,16 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { servicePatience } from '../services/ensure.ts';
 import type { Clock } from '#base/clock.ts';
-import type { ErrorCode } from '#base/error-codes.ts';
-import { AppError, isAppError } from '#base/errors.ts';
+import { isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
 import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import { startKnownGood } from './offline.ts';
 import { failureEvent, outcomeEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
 import { recordedNotices } from './service-notices.ts';
+import { UnknownServices } from './unknown-services.ts';
 
 export interface PassDeps {
   ports: AgentPorts;
@@ -32,12 +31,10 @@ const waitMs = 5000;
 /** Reads the watched Node, without requests. */
 const readyPatience = { everyMs: 200, limitMs: 60_000 };
 
-/** Codes of errors for a services ConfigMap that is missing or cannot be read. */
-const unknownServices: ReadonlySet<ErrorCode> = new Set(['OBJECT_MISSING', 'SYNC_TIMEOUT']);
-
 /** A pass of the controller, with its log lines and events. */
 export function createReconcile({ ports, caBundle, clock, record }: PassDeps): Reconcile {
   const hashOf = createHashCache(ports.files, clock);
+  const unknownServices = new UnknownServices(ports, record);
 
   /** When services began to wait for the network; undefined while they do not. */
   let waitingSinceMs: number | undefined;
@@ -74,27 +71,13 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
     }
   }
 
-  /** Why the desired services are unknown, as logged last; undefined while they are known. */
-  let unknownBecause: string | undefined;
-
-  /** True when the host runs the services of its record. Logged once, because an uninstalled operator may stay away. */
-  async function keepRunning(error: unknown, log: Log, waiting: Waiting): Promise<boolean> {
-    if (waiting.signal.aborted || !(error instanceof AppError) || !unknownServices.has(error.code)) return false;
-    if ((await startKnownGood(ports, waiting, log, () => undefined)) === 'no record') return false;
-    if (unknownBecause === error.message) return true;
-    unknownBecause = error.message;
-    log.warn('Desired services are unknown; keeping the last known version running', { error });
-    const event = failureEvent(error);
-    if (event !== undefined) record(event);
-    return true;
-  }
-
   return async (_key, { log, signal }: Pass): Promise<Outcome> => {
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
       const isJoining = (await readKnownGood(ports.files)) === undefined;
       const outcome = await reconcileHost(ports, optionsFor(log, isJoining), waiting);
-      [waitingSinceMs, unknownBecause] = [undefined, undefined];
+      waitingSinceMs = undefined;
+      unknownServices.forget();
       log.info(...logLine(outcome));
       const event = outcomeEvent(outcome);
       if (event !== undefined) record(event);
@@ -107,7 +90,8 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
         record(waitingEvent(error.message));
         return after(waitMs, error.message);
       }
-      if (await keepRunning(error, log, waiting)) return after(periodMs, 'the services ConfigMap is missing');
+      if (await unknownServices.keepRunning(error, log, waiting))
+        return after(periodMs, 'the services ConfigMap is missing');
       const event = signal.aborted ? undefined : failureEvent(error);
       if (event !== undefined) record(event);
       throw error;

@@ -35,9 +35,25 @@ const written = [
 ];
 
 const placesOfUsers = [
-  ...[dir.k, dir.cni, dir.cniConfig, dir.containerd, dir.staticPods, dir.agentCerts, dir.staged, dir.incoming],
-  ...[dir.tls, `${dir.registries}\\quay.io`, dir.temp, dir.log, dir.kubeletLog, dir.quarantine],
-  ...[kubelet, `${kubelet}\\pki`, 'C:\\var', 'C:\\ProgramData\\containerd', 'C:\\own'],
+  dir.k,
+  dir.cni,
+  dir.cniConfig,
+  dir.containerd,
+  dir.staticPods,
+  dir.agentCerts,
+  dir.staged,
+  dir.incoming,
+  dir.tls,
+  `${dir.registries}\\quay.io`,
+  dir.temp,
+  dir.log,
+  dir.kubeletLog,
+  dir.quarantine,
+  kubelet,
+  `${kubelet}\\pki`,
+  'C:\\var',
+  'C:\\ProgramData\\containerd',
+  'C:\\own',
 ];
 
 /** A host after `secure` and `stage`, with what services write. */

@@ -27,7 +27,7 @@ export class Remover {
       if (!(await this.#isSafe(parentOf(path)))) return;
       const entry = await this.#files.inspect(path);
       if (entry === undefined) return;
-      if (entry.is === 'directory') return void this.left.push(`${path}: is a folder, not a file`);
+      if (entry.is === 'directory') throw new Error('is a folder, not a file');
       await this.#files.remove(path);
       this.removed += 1;
     });
