@@ -130,6 +130,8 @@ export interface HostFiles extends Files {
   createDirectory(path: string, access: Access): Promise<boolean>;
   /** Links in it are removed, not followed. Does nothing if it is missing. */
   removeDirectory(path: string): Promise<void>;
+  /** Removes a directory without content; false when it has some or is missing. */
+  removeEmptyDirectory(path: string): Promise<boolean>;
   /** The entry with its owner and rights; undefined when it does not exist. Links are not followed. */
   inspect(path: string): Promise<FileEntry | undefined>;
   /** Sets owner and rights of this entry alone; rejects for a link. */
@@ -237,6 +239,8 @@ export interface HostNetwork {
   /** Attaches the endpoint to the host itself. */
   attachToHost(endpointId: string): Promise<void>;
   /** Does nothing if it is missing. */
+  removeEndpoint(id: string): Promise<void>;
+  /** Removes its endpoints, too. Does nothing if it is missing. */
   removeNetwork(id: string): Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import { ModelHost } from '../../test/kit/model-host.ts';
 import { recordedLog } from '../../test/kit/recorded-log.ts';
 import { right, sid } from './access/descriptor.ts';
 import { descriptorOf } from './access/plan.ts';
+import { folderRecordFile } from './removal/folder-record.ts';
 import { readRecord } from './stage/record.ts';
 
 const content = 'MZ agent '.repeat(50);
@@ -96,7 +97,7 @@ test('removes former programs but not itself, nor anything else', async () => {
   };
   expect(await secure(host)).toMatchObject({ pruned: 1, events: [expect.stringContaining('not removed (it runs)')] });
   const left = host.fileTexts.keys().filter(path => path.startsWith(dir.agentPrograms));
-  expect(left).toEqual([agentProgram('b'.repeat(64)), program, kept].toSorted());
+  expect(left).toEqual([agentProgram('b'.repeat(64)), program, kept, folderRecordFile].toSorted());
 });
 
 test('does nothing when its hash is not the name of its folder', async () => {

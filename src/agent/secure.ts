@@ -5,6 +5,7 @@ import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import { whyWritable } from './access/plan.ts';
 import { secureFolders, unsafe } from './access/secure-folders.ts';
 import type { HostFiles, HostPorts } from './ports.ts';
+import { recordFolders } from './removal/folder-record.ts';
 import type { HashOf } from './stage/hash-cache.ts';
 import { readRecord, writeRecord } from './stage/record.ts';
 
@@ -29,6 +30,7 @@ export async function secureHost(
 ): Promise<SecureOutcome> {
   const sha256 = await checkProgram(program, hashOf);
   const above = await secureProgramFolders(program, files);
+  await recordFolders(files);
   const { events: below, kept } = await secureFolders(files, signal);
   await rejectOpenFolders(kept, await system.bootId(), files);
   const events = [...above, ...below];
@@ -38,7 +40,7 @@ export async function secureHost(
 }
 
 /** In a folder that no user can write to. */
-const openFoldersFile = `${dir.agentPrograms}\\open-folders.json`;
+export const openFoldersFile = `${dir.agentPrograms}\\open-folders.json`;
 
 /**
  * A user who keeps a folder open can change it until the next boot, even after its rights were fixed. This is recorded,

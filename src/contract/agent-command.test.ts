@@ -46,6 +46,8 @@ const lines: [string, string, string][] = [
     commands.bootstrap({ version: '11.0.0-1b759bf', namespace, node: 'win-1' }),
     `${agent} bootstrap --desired-version 11.0.0-1b759bf --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace} --node win-1`,
   ],
+  ['removes networks', commands.removeNetworks(), `${agent} remove-networks -o json`],
+  ['removes files', commands.removeFiles(), `${agent} remove-files -o json`],
   ['secures the host', commands.secure(), `${agent} secure -o json`],
   ['takes an inventory', commands.inventory(), `${agent} inventory -o json`],
   [

@@ -79,6 +79,10 @@ export function agentCommands(program: string) {
     /** No effect in another boot than this one, so that a command sent twice reboots once. */
     reboot: (bootId: string, delaySeconds = 3) =>
       run('reboot', '--boot-id', bootId, '--delay', `${delaySeconds}s`, ...json),
+    /** Removes the container networks and CNI state of the operator; needs `cleanup` before. */
+    removeNetworks: () => run('remove-networks', ...json),
+    /** Removes the files and folders of the operator; needs `cleanup` before. */
+    removeFiles: () => run('remove-files', ...json),
     rename: (hostName: string) => run('rename', '--name', hostName, ...json),
   };
 }

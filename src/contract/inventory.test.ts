@@ -68,6 +68,26 @@ test('parses adapters, services and networks with few members', () => {
   expect(seen.networks).toEqual([{ name: 'n', subnets: [], managementIp: '' }]);
 });
 
+const hash = 'ab'.repeat(32);
+const ends = '2026-03-02T12:00:00.000Z';
+const identities: [string, unknown, object | undefined][] = [
+  ['none', undefined, undefined],
+  ['a list', [], undefined],
+  [
+    'an agent',
+    { agent: { keyHash: hash, certificateEnds: ends } },
+    { agent: { keyHash: hash, certificateEnds: ends } },
+  ],
+  ['a key without a certificate', { cloudNode: { keyHash: hash } }, { cloudNode: { keyHash: hash } }],
+  ['a key that is a number', { agent: { keyHash: 1 }, cloudNode: { keyHash: hash } }, { cloudNode: { keyHash: hash } }],
+  ['a hash in capitals', { agent: { keyHash: hash.toUpperCase() } }, undefined],
+  ['an end that is no time', { agent: { keyHash: hash, certificateEnds: 'soon' } }, { agent: { keyHash: hash } }],
+  ['other members', { agent: { keyHash: hash, key: 'secret' }, x: 1 }, { agent: { keyHash: hash } }],
+];
+for (const [name, given, want] of identities) {
+  test(`parses identities: ${name}`, () => expect(parse({ identities: given }).identities).toEqual(want));
+}
+
 const refused: [string, object, RegExp][] = [
   ['rights that are a text', { isAdministrator: 'yes' }, /isAdministrator is "yes", not true or false/],
   ['ports that are no list', { portsInUse: 22 }, /portsInUse is not a list of integers/],

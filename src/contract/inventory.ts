@@ -1,5 +1,5 @@
 import { AppError } from '#base/errors.ts';
-import { Fields, jsonIn } from '#base/fields.ts';
+import { Fields, isRecord, jsonIn } from '#base/fields.ts';
 
 /** The result of the agent command `inventory`. */
 export interface Inventory {
@@ -33,10 +33,24 @@ export interface Inventory {
   freeBytes: number;
   /** Expiry of the agent's client certificate, RFC 3339. */
   certificateExpires?: string;
+  /** Client certificates that the agent maintains; those without a key are missing. */
+  identities?: InventoryIdentities;
   /** Connection of the host to the API server; missing when it was not requested. */
   probe?: InventoryProbe;
   /** Why some of the parts above are empty. */
   problems: string[];
+}
+
+export interface InventoryIdentities {
+  agent?: InventoryIdentity;
+  cloudNode?: InventoryIdentity;
+}
+
+export interface InventoryIdentity {
+  /** SHA-256 of the public key (SubjectPublicKeyInfo in DER), in lower-case hex, as `install` prints it. */
+  keyHash: string;
+  /** Expiry of the current certificate of this key, RFC 3339; missing without one. */
+  certificateEnds?: string;
 }
 
 export interface InventoryAdapter {
@@ -97,6 +111,7 @@ export function parseInventory(text: string, host: string): Inventory {
     time: parseTime(fields, 'time'),
     freeBytes: fields.number('freeBytes') ?? 0,
     ...(certificateExpires !== undefined && { certificateExpires: parseTime(fields, 'certificateExpires') }),
+    ...parseIdentities(fields.raw('identities')),
     ...(probe.names().length > 0 && { probe: parseProbe(probe) }),
     problems: fields.strings('problems'),
   };
@@ -146,6 +161,24 @@ function parseProbe(fields: Fields): InventoryProbe {
   };
 }
 
+/** Invalid values are ignored: without an identity the host is connected again. */
+function parseIdentities(value: unknown): Pick<Inventory, 'identities'> {
+  const given = isRecord(value) ? value : {};
+  const [agent, cloudNode] = [parseIdentity(given['agent']), parseIdentity(given['cloudNode'])];
+  if (agent === undefined && cloudNode === undefined) return {};
+  return { identities: { ...(agent && { agent }), ...(cloudNode && { cloudNode }) } };
+}
+
+function parseIdentity(value: unknown): InventoryIdentity | undefined {
+  const { keyHash, certificateEnds } = isRecord(value) ? value : {};
+  if (typeof keyHash !== 'string' || !/^[0-9a-f]{64}$/.test(keyHash)) return undefined;
+  return { keyHash, ...(isTime(certificateEnds) && { certificateEnds }) };
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value));
+}
+
 function parseNumbers(fields: Fields, name: string): number[] {
   const value = fields.raw(name) ?? [];
   if (Array.isArray(value) && value.every(item => Number.isInteger(item))) return value as number[];
@@ -160,7 +193,7 @@ function parseSizes(fields: Fields): Record<string, number> {
 
 function parseTime(fields: Fields, name: string): string {
   const text = fields.requiredString(name);
-  if (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (isTime(text)) return text;
   throw invalid(`${fields.label}: ${name} is not a time`);
 }
 

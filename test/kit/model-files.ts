@@ -29,6 +29,7 @@ export class ModelFiles extends SimulatedFiles {
       protect: path => `protect ${path}`,
       move: from => (this.busy.has(from) ? undefined : `move ${from}`),
       removeDirectory: path => `remove ${path}`,
+      removeEmptyDirectory: path => `remove folder ${path}`,
     });
   }
 

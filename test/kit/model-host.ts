@@ -130,6 +130,8 @@ export class ModelHost implements AgentPorts, HostPorts {
     networks: () => this.#addOverlay(),
     createEndpoint: (_, name) => `create endpoint ${name}`,
     attachToHost: id => `attach ${id}`,
+    removeEndpoint: id => (this.state.endpoints.some(each => each.id === id) ? `remove endpoint ${id}` : undefined),
+    removeNetwork: id => (this.state.networks.some(each => each.id === id) ? `remove network ${id}` : undefined),
   });
 
   readonly environment = beforeCalls(this.#ports.environment, call => this.#note(call), {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { managedDescription, nodeAnnotation } from '#contract/names.ts';
+import { agentName, managedDescription, nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
@@ -10,7 +10,7 @@ import { printBundle } from '../certificates/bundle.ts';
 import { type KnownGood, knownGoodFile, saveKnownGood } from '../known-good.ts';
 import { reconcileHost } from '../reconcile/reconcile-host.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
-import { readState, stateFile } from '../state.ts';
+import { changeState, readState, stateFile } from '../state.ts';
 import { applyRemovals, cleanUp } from './clean-up.ts';
 
 const { desiredVersion } = nodeAnnotation;
@@ -197,11 +197,55 @@ test('removes services of the running and the staged version, and tagged ones', 
   expect(await serviceNames(host)).toEqual(['spooler']);
 });
 
-test('keeps an unlisted tagged service when the running version is the staged one', async () => {
+test('with keepSettings keeps an unlisted tagged service when the running version is the staged one', async () => {
   const host = await configuredHost();
   host.services.install('left-over', { description: managedDescription('left-over') });
-  await clean(host);
+  await clean(host, keep);
   expect(await serviceNames(host)).toEqual(['left-over']);
+  await clean(host);
+  expect(await serviceNames(host)).toEqual([]);
+});
+
+test.each([managedDescription(agentName), 'of an earlier version'])(
+  'stops the agent before all else, and deletes its service unless the settings stay (%s)',
+  async description => {
+    const host = await configuredHost();
+    host.services.install(agentName, { description });
+    await clean(host, keep);
+    expect(await host.services.query(agentName)).toMatchObject({ state: 'stopped' });
+    await host.services.start(agentName);
+    host.services.calls.length = 0;
+    expect((await clean(host)).removed).toEqual([agentName]);
+    expect([host.services.calls[0], await serviceNames(host)]).toEqual([`stop ${agentName}`, []]);
+  },
+);
+
+test('starts services of others again that the agent has stopped', async () => {
+  const host = await configuredHost();
+  host.services.install('antivirus', { dependencies: ['spooler'] }, 'stopped').install('spooler', {}, 'stopped');
+  await changeState(host.files, { stoppedServices: ['Antivirus', 'spooler', 'gone'] });
+  await clean(host);
+  const states = (await host.services.list()).map(({ name, state }) => `${name} ${state}`);
+  expect(states).toEqual(['antivirus running', 'spooler running']);
+  expect((await readState(host.files)).stoppedServices).toEqual([]);
+});
+
+test('warns of a service of others that depends on a removed service, and has recorded it before it is stopped', async () => {
+  const host = await configuredHost();
+  host.services.install('antivirus', { dependencies: ['containerd'] });
+  host.services.before = call => {
+    if (call === 'stop antivirus') expect(host.fileTexts.get(stateFile)).toContain('antivirus');
+  };
+  const warnings: string[] = [];
+  await cleanUp(host, { ...all, onWarning: text => void warnings.push(text) }, host.waiting());
+  expect(warnings).toEqual([expect.stringContaining('it depends on containerd, which does not exist')]);
+});
+
+test('with keepSettings leaves it to the agent to start them', async () => {
+  const host = await configuredHost();
+  host.services.install('antivirus', { dependencies: ['containerd'] });
+  await clean(host, keep);
+  expect((await readState(host.files)).stoppedServices).toEqual(['antivirus']);
 });
 
 test('keeps settings on a host whose services could not be removed, and reports which', async () => {

@@ -1,6 +1,6 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { attempt, messageOf } from '#base/errors.ts';
-import { proxyVariables } from '#contract/names.ts';
+import { agentName, proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
 import {
@@ -17,6 +17,7 @@ import { ensureRemoved, ensureStopped, type ServicePorts } from '../services/ens
 import { isManaged } from '../services/order.ts';
 import { readRecord } from '../stage/record.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
+import { rememberStopped, startStopped } from './stopped-services.ts';
 import {
   chooseServiceData,
   mergeNames,
@@ -55,9 +56,14 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   const data = await findServiceData(record, ports, options, waiting.signal);
   const installed = await ports.services.list();
   const known = record !== undefined || installed.some(isManaged);
-  const removals = planRemoval(installed, data.services, data.removeAllTagged);
+  // A host that is configured again needs its agent; on one that is removed, every service of ours is deleted.
+  const removals = options.keepSettings
+    ? planRemoval(installed, data.services, data.removeAllTagged)
+    : planRemoval(installed, [...data.services, { name: agentName }], true);
+  await rememberStopped(removals, ports);
   const problem = removalProblem(await applyRemovals(removals, ports, waiting));
   if (problem !== undefined) throw problem;
+  if (!options.keepSettings) await startStopped(ports, waiting, text => options.onWarning?.(text));
   const rebootNeeded = await revertSettings(data.watchedEnvironment, known, options.keepSettings, ports);
   // Containers that survive a drain, such as those of DaemonSets, keep the executable of the shim open.
   await ports.processes.killByName(shimProcess).catch(() => undefined);

@@ -7,21 +7,21 @@ import { readState } from '../state.ts';
 import { loggedNotices } from './service-notices.ts';
 
 /**
- * Starts the services of the last known version while the API server cannot be reached, as after a power cut or when
- * certificate and token have expired. Only services, because the current settings are unknown.
+ * Keeps the services of the last known version running while the API server cannot be reached, as after a power cut or
+ * when certificate and token have expired, and while the operator is not installed. Only services, because the current
+ * settings are unknown.
  */
 export async function startKnownGood(
   ports: Omit<AgentPorts, 'cluster'>,
   waiting: Waiting,
   log: Log,
-  onStart: () => void,
+  onStart: (version: string) => void,
 ): Promise<'no record' | 'waiting for reboot' | 'started' | 'failed'> {
   const known = await readKnownGood(ports.files);
   if (known === undefined) return 'no record';
   const { reboot } = await readState(ports.files);
   if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'waiting for reboot';
-  log.warn('API server cannot be reached; starting services of the last known version', { version: known.version });
-  onStart();
+  onStart(known.version);
   const work = servicesWork(ports, known.version, loggedNotices(log));
   try {
     await reconcileServices(known.manifest.services, known.node, work, waiting);

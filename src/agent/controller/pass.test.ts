@@ -69,9 +69,23 @@ test('records an event only for a failure', async () => {
   const { host, run, reasons } = hostWith();
   await run();
   expect(reasons()).toEqual([]);
+  host.fileTexts.delete(knownGoodFile);
   host.configMaps = [];
   await expect(run()).rejects.toMatchObject({ code: 'OBJECT_MISSING' });
   expect(reasons()).toEqual(['ConfigurationFailure']);
+});
+
+test('keeps the services of its record running without the services ConfigMap, and reports that once', async () => {
+  const { host, run, reasons, logged } = hostWith();
+  await run();
+  host.configMaps = [];
+  for (const _ of [1, 2, 3]) {
+    await host.services.stop('kubelet');
+    expect(await run()).toMatchObject({ after: 120_000 });
+    expect(await host.services.query('kubelet')).toMatchObject({ state: 'running' });
+  }
+  expect(reasons()).toEqual(['ConfigurationFailure']);
+  expect(logged.messages('warn')).toEqual(['Desired services are unknown; keeping the last known version running']);
 });
 
 test('records an event for a requested reboot, and logs the reasons', async () => {

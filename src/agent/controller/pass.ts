@@ -10,6 +10,7 @@ import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } fr
 import { createHashCache } from '../stage/hash-cache.ts';
 import { failureEvent, outcomeEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
 import { recordedNotices } from './service-notices.ts';
+import { UnknownServices } from './unknown-services.ts';
 
 export interface PassDeps {
   ports: AgentPorts;
@@ -33,6 +34,7 @@ const readyPatience = { everyMs: 200, limitMs: 60_000 };
 /** A pass of the controller, with its log lines and events. */
 export function createReconcile({ ports, caBundle, clock, record }: PassDeps): Reconcile {
   const hashOf = createHashCache(ports.files, clock);
+  const unknownServices = new UnknownServices(ports, record);
 
   /** When services began to wait for the network; undefined while they do not. */
   let waitingSinceMs: number | undefined;
@@ -75,6 +77,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
       const isJoining = (await readKnownGood(ports.files)) === undefined;
       const outcome = await reconcileHost(ports, optionsFor(log, isJoining), waiting);
       waitingSinceMs = undefined;
+      unknownServices.forget();
       log.info(...logLine(outcome));
       const event = outcomeEvent(outcome);
       if (event !== undefined) record(event);
@@ -87,6 +90,8 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
         record(waitingEvent(error.message));
         return after(waitMs, error.message);
       }
+      if (await unknownServices.keepRunning(error, log, waiting))
+        return after(periodMs, 'the services ConfigMap is missing');
       const event = signal.aborted ? undefined : failureEvent(error);
       if (event !== undefined) record(event);
       throw error;

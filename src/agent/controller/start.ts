@@ -36,7 +36,10 @@ export async function enroll(deps: ControllerDeps, options: StartOptions): Promi
   enrolling.catch(() => undefined);
   for (let ms = patienceMs; await isSlow(enrolling, ms, clock, signal); ms = periodMs) {
     const waiting = { clock, signal, patience: servicePatience };
-    const outcome = await startKnownGood(ports, waiting, log, ready);
+    const outcome = await startKnownGood(ports, waiting, log, version => {
+      log.warn('API server cannot be reached; starting services of the last known version', { version });
+      ready();
+    });
     log.info('Waiting for the API server', { services: outcome });
   }
   const identity = await enrolling;

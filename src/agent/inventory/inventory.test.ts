@@ -1,3 +1,4 @@
+import { createPublicKey } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { parseInventory } from '#contract/inventory.ts';
@@ -6,6 +7,7 @@ import { bundlePath, file } from '#contract/paths.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
 import { adapter, ModelHost, overlayNetwork } from '../../../test/kit/model-host.ts';
+import { createKey } from '../identity/key.ts';
 import { inventory, type InventoryOptions } from './inventory.ts';
 
 const never = new AbortController().signal;
@@ -214,3 +216,34 @@ test('reports the name under which the kubelet will register, and why it is unkn
     problems: ['node name: awsLocalHostname is out of reach'],
   });
 });
+
+test('reports keys and certificates of the agent by hash and expiry, never the private key', async () => {
+  const host = new ModelHost();
+  const ca = new TestCa('signer');
+  const [agent, cloudNode] = [createKey(), createKey()];
+  const certificate = ca.certify(
+    { commonName: 'x' },
+    createPublicKey(agent.key).export({ type: 'spki', format: 'der' }),
+  );
+  host.fileTexts.set(file.agentKey, agent.pem.reveal());
+  expect((await take(host)).identities).toEqual({ agent: { keyHash: agent.hash } });
+  host.fileTexts.set(file.agentCertificate, `${certificate}${agent.pem.reveal()}`);
+  host.fileTexts.set(file.cloudNodeKey, cloudNode.pem.reveal());
+  host.fileTexts.set(file.cloudNodeCertificate, certificate);
+  const seen = await take(host);
+  expect(seen.identities).toEqual({
+    agent: { keyHash: agent.hash, certificateEnds: seen.certificateExpires },
+    cloudNode: { keyHash: cloudNode.hash },
+  });
+  expect(parseInventory(JSON.stringify(seen), 'win-1')).toEqual(seen);
+  expect(JSON.stringify(seen)).not.toContain('PRIVATE');
+});
+
+test.each(['', 'junk', '-----BEGIN EC PRIVATE KEY-----\nAAAA\n-----END EC PRIVATE KEY-----\n'])(
+  'reports no identity for a key file with %j',
+  async text => {
+    const host = new ModelHost();
+    host.fileTexts.set(file.agentKey, text);
+    expect(await take(host)).not.toHaveProperty('identities');
+  },
+);

@@ -8,6 +8,7 @@ import { withDeadline } from '#base/waiting/deadline.ts';
 import { findNodeName } from '../node-name.ts';
 import type { Adapter, Files, HnsNetwork, HostFiles, HostPorts, HostValues, InstalledService } from '../ports.ts';
 import { factsOf } from '../identity/certificate.ts';
+import { findIdentities } from './identities.ts';
 import { isManaged, serviceKey } from '../services/order.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
 import { readRecord } from '../stage/record.ts';
@@ -75,14 +76,16 @@ export async function inventory(
     networks: part('networks', async () => (await network.networks()).map(shownNetwork), []),
     freeBytes: part('free disk', () => system.freeBytes(dir.k), 0),
     certificateExpires: part('client certificate', () => certificateExpiry(files), undefined),
+    identities: part('identities', () => findIdentities(files), undefined),
     probe: part('API server', async () => probeUrl && (await probeServer(probeUrl, clock, signal)), undefined),
   };
-  const { certificateExpires, probe, ...known } = await settled(parts);
+  const { certificateExpires, identities, probe, ...known } = await settled(parts);
   return {
     agentVersion,
     ...known,
     time: new Date(clock.now()).toISOString(),
     ...(certificateExpires !== undefined && { certificateExpires }),
+    ...(identities && { identities }),
     ...(probe && { probe }),
     problems,
   };

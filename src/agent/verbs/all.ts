@@ -4,6 +4,7 @@ import { controller } from './controller.ts';
 import { enableContainers, reboot, rename } from './host-changes.ts';
 import { install } from './install.ts';
 import { inventory } from './inventory.ts';
+import { removeFiles, removeNetworks } from './removal.ts';
 import { secure } from './secure.ts';
 import { stage } from './stage.ts';
 import type { Verb } from './verb.ts';
@@ -14,6 +15,8 @@ export const verbs: readonly Verb[] = [
   bootstrap,
   controller,
   cleanup,
+  removeNetworks,
+  removeFiles,
   inventory,
   secure,
   stage,

@@ -308,3 +308,12 @@ test('creates a directory only if the path does not exist, and protects it', asy
   expect(await files.createDirectory(at('a', 'b'), 'secret')).toBe(false);
   expect(protectedPaths).toEqual([at('a', 'b')]);
 });
+
+test('removes an empty directory only', async () => {
+  const { files } = bench();
+  await mkdir(at('empty'));
+  await files.write(at('full', 'a'), 'a');
+  const removed = await Promise.all(['empty', 'full', 'missing'].map(name => files.removeEmptyDirectory(at(name))));
+  expect(removed).toEqual([true, false, false]);
+  expect(await names()).toEqual(['full']);
+});

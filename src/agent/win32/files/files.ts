@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
@@ -58,10 +58,21 @@ export function createFiles(options: FilesOptions): HostFiles {
     async removeDirectory(path) {
       await withPath(path, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
     },
+    removeEmptyDirectory: path => withPath(path, () => untilFree(clock, () => removeUnlessFilled(path))),
     inspect: async path => options.access.inspect(path),
     protect: async (path, access) => options.access.protect(path, access),
     move: (from, to) => withPath(from, () => moveUnlessBusy(from, to)),
   };
+}
+
+async function removeUnlessFilled(path: string): Promise<boolean> {
+  try {
+    await rmdir(path);
+    return true;
+  } catch (error) {
+    if (['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) return false;
+    throw error;
+  }
 }
 
 async function moveUnlessBusy(from: string, to: string): Promise<boolean> {

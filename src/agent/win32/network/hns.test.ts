@@ -64,6 +64,15 @@ test('removes a network', async () => {
   expect(asked.at(-1)).toEqual({ method: 'DELETE', path: '/networks/A1' });
 });
 
+test('removes an endpoint once', async () => {
+  const { network, asked } = bench();
+  const { id } = await network.createEndpoint('A1', 'VIPEndpoint');
+  await network.removeEndpoint(id);
+  expect(asked.at(-1)).toEqual({ method: 'DELETE', path: `/endpoints/${id}` });
+  await network.removeEndpoint('other');
+  expect(asked.at(-1)).toEqual({ method: 'GET', path: '/endpoints' });
+});
+
 test('does not remove a missing network', async () => {
   const { network, asked } = bench();
   await network.removeNetwork('other');

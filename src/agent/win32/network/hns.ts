@@ -40,10 +40,22 @@ export function createHostNetwork(ask: AskHns, isInstalled: () => boolean, clock
     return mine;
   }
 
+  /** Another program may have removed the object; the error text depends on the language of Windows. */
+  async function remove(path: string, exists: () => Promise<boolean>): Promise<void> {
+    if (!(await exists())) return;
+    try {
+      await inTurn({ method: 'DELETE', path });
+    } catch (error) {
+      if (await exists()) throw error;
+    }
+  }
+
   const networks = async () => (isInstalled() ? readNetworks(await inTurn({ method: 'GET', path: '/networks' })) : []);
+  const endpoints = async () =>
+    isInstalled() ? readEndpoints(await inTurn({ method: 'GET', path: '/endpoints' })) : [];
   return {
     networks,
-    endpoints: async () => (isInstalled() ? readEndpoints(await inTurn({ method: 'GET', path: '/endpoints' })) : []),
+    endpoints,
     async createEndpoint(networkId, name) {
       const body = { VirtualNetwork: networkId, Name: name, Policies: [] };
       return readEndpoint(await inTurn({ method: 'POST', path: '/endpoints', body }));
@@ -52,16 +64,8 @@ export function createHostNetwork(ask: AskHns, isInstalled: () => boolean, clock
       const body = { SystemType: 'Host', CompartmentId: hostCompartment };
       await inTurn({ method: 'POST', path: `/endpoints/${endpointId}/attach`, body });
     },
-    async removeNetwork(id) {
-      const exists = async () => (await networks()).some(network => network.id === id);
-      if (!(await exists())) return;
-      try {
-        await inTurn({ method: 'DELETE', path: `/networks/${id}` });
-      } catch (error) {
-        // Another program may have removed it; the error text depends on the language of Windows.
-        if (await exists()) throw error;
-      }
-    },
+    removeEndpoint: id => remove(`/endpoints/${id}`, async () => (await endpoints()).some(each => each.id === id)),
+    removeNetwork: id => remove(`/networks/${id}`, async () => (await networks()).some(each => each.id === id)),
   };
 }
 

@@ -227,6 +227,12 @@ export class SimulatedFiles implements HostFiles {
     for (const [, entry] of removed) await this.#release(entry);
   }
 
+  async removeEmptyDirectory(path: string): Promise<boolean> {
+    if (!this.isFolder(path) || (await this.list(path)).length > 0) return false;
+    this.rights.forget(path);
+    return this.#folders.delete(keyOf(path));
+  }
+
   /** Deletes all files. */
   async wipe(): Promise<void> {
     const all = [...this.#entries.values()];

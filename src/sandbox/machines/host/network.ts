@@ -39,12 +39,20 @@ export class SimulatedNetwork implements HostNetwork {
     this.#state.adapters.push(adapter(`vEthernet (${name})`, { index, mac, address: `${ipAddress}/24` }));
   }
 
+  async removeEndpoint(id: string): Promise<void> {
+    this.#removeEndpoints(endpoint => endpoint.id === id);
+  }
+
   async removeNetwork(id: string): Promise<void> {
+    this.#state.networks = this.#state.networks.filter(network => network.id !== id);
+    this.#removeEndpoints(({ networkId }) => networkId === id);
+  }
+
+  #removeEndpoints(isGone: (endpoint: HnsEndpoint) => boolean): void {
     const state = this.#state;
-    const gone = state.endpoints.filter(({ networkId }) => networkId === id).map(({ mac }) => mac);
-    state.networks = state.networks.filter(network => network.id !== id);
-    state.endpoints = state.endpoints.filter(({ networkId }) => networkId !== id);
-    state.adapters = state.adapters.filter(({ mac }) => !gone.includes(mac));
+    const macs = state.endpoints.filter(isGone).map(({ mac }) => mac);
+    state.endpoints = state.endpoints.filter(endpoint => !isGone(endpoint));
+    state.adapters = state.adapters.filter(({ mac }) => !macs.includes(mac));
   }
 }
 

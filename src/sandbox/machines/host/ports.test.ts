@@ -192,6 +192,16 @@ test('removing a network removes its endpoints and adapters', async () => {
   expect(await ports.system.adapters()).toHaveLength(1);
 });
 
+test('removing an endpoint removes its adapter and no other', async () => {
+  state.networks.push(network());
+  const [one, other] = [await ports.network.createEndpoint('net', 'a'), await ports.network.createEndpoint('net', 'b')];
+  for (const { id } of [one, other]) await ports.network.attachToHost(id);
+  await ports.network.removeEndpoint(one.id);
+  await ports.network.removeEndpoint('nothing');
+  expect(await ports.network.endpoints()).toEqual([other]);
+  expect(await ports.system.adapters()).toHaveLength(2);
+});
+
 for (const [name, act] of [
   ['an endpoint of a network', () => ports.network.createEndpoint('none', 'x')],
   ['the adapter of an endpoint', () => ports.network.attachToHost('none')],
@@ -221,6 +231,7 @@ const denied: [string, (limited: HostPorts) => Promise<unknown>][] = [
   ['see endpoints', ({ network }) => network.endpoints()],
   ['make an endpoint', ({ network }) => network.createEndpoint('x', 'y')],
   ['give the host an endpoint', ({ network }) => network.attachToHost('x')],
+  ['remove an endpoint', ({ network }) => network.removeEndpoint('x')],
   ['remove a network', ({ network }) => network.removeNetwork('x')],
   ['see the feature', ({ system }) => system.containersFeature()],
   ['install the feature', ({ system }) => system.enableContainers(never)],

@@ -29,6 +29,7 @@ export function restrictedPorts(ports: HostPorts): HostPorts {
       endpoints: hns,
       createEndpoint: hns,
       attachToHost: hns,
+      removeEndpoint: hns,
       removeNetwork: hns,
     }),
     system: denyCalls(ports.system, {

@@ -1,0 +1,128 @@
+import { AppError, attempt } from '#base/errors.ts';
+import { checkPlaces, parentOf, pathKey } from '#contract/host-path.ts';
+import { agentProgram, agentProgramHash, dir, file } from '#contract/paths.ts';
+import type { HostFiles } from '../ports.ts';
+import { openFoldersFile } from '../secure.ts';
+import { readRecord, type StagedFile } from '../stage/record.ts';
+import { readState, stateFile } from '../state.ts';
+import { checkCleanedUp, type CleanedUpPorts } from './cleaned-up.ts';
+import { folderRecordFile, foldersBefore } from './folder-record.ts';
+import {
+  earlierScripts,
+  isBelow,
+  leftoverName,
+  ownFiles,
+  ownFolders,
+  ownPatterns,
+  ownTrees,
+  registryFile,
+} from './own-files.ts';
+import { Remover } from './remover.ts';
+
+export interface FileRemoval {
+  /** Number of removed files and folders. */
+  removed: number;
+  /** What could not be removed, each with its reason. */
+  left: string[];
+  /** What the program uses while it runs or when it is repeated: the operator removes it afterwards, in this order. */
+  last: string[];
+}
+
+export interface RemovalPorts extends CleanedUpPorts {
+  files: HostFiles;
+}
+
+/**
+ * Removes what operator, agent and services created, and nothing else. It can be interrupted and repeated anywhere: records
+ * are removed after everything that they list.
+ */
+export async function removeFiles(program: string, ports: RemovalPorts, signal: AbortSignal): Promise<FileRemoval> {
+  const { files } = ports;
+  await checkCleanedUp(ports);
+  const { defenderExclusions } = await readState(files);
+  const remover = new Remover(files, signal);
+  const { left } = remover;
+  const before = await foldersBefore(files);
+  await removeOwnFiles(program, remover);
+  if (before === undefined) for (const path of earlierScripts) await remover.file(path);
+  await removeStaged(remover, files);
+  left.push(...defenderExclusions.map(({ path }) => `${path}: its Defender exclusion was not removed`));
+  if (defenderExclusions.length === 0) await remover.file(stateFile);
+  await removeFolders(before, remover);
+  await removePrograms(program, remover);
+  return { removed: remover.removed, left, last: await usedByProgram(program, remover) };
+}
+
+async function removeOwnFiles(program: string, remover: Remover): Promise<void> {
+  for (const path of ownFiles) {
+    if (pathKey(path) === pathKey(program)) remover.left.push(`${path}: is the program that runs this command`);
+    else await remover.file(path);
+  }
+  for (const { directory, name } of ownPatterns) await removeMatches(directory, name, remover);
+  for (const directory of ownFolders) await removeLeftovers(directory, remover);
+  for (const name of await remover.names(dir.registries)) await removeRegistry(`${dir.registries}\\${name}`, remover);
+  for (const path of ownTrees) await remover.content(path);
+}
+
+/** The record is kept while one of its files is. */
+async function removeStaged(remover: Remover, files: HostFiles): Promise<void> {
+  const before = remover.left.length;
+  const { files: staged } = await readRecord(files);
+  for (const entry of staged) if (await isOurs(entry, files)) await remover.file(entry.path);
+  if (remover.left.length === before) await remover.file(file.stagedRecord);
+}
+
+/** Outside of our own folder a file with other content now belongs to a user. */
+async function isOurs({ path, sha256 }: StagedFile, files: HostFiles): Promise<boolean> {
+  if (!attempt(() => checkPlaces([path], invalidPlace)).ok) return false;
+  return isBelow(path, dir.k) || (await files.sha256(path)) === sha256;
+}
+
+function invalidPlace(what: string): AppError {
+  return new AppError('FIELD_INVALID', what, { remedy: 'Remove the file by hand.' });
+}
+
+async function removeMatches(directory: string, name: RegExp, remover: Remover): Promise<void> {
+  for (const found of await remover.names(directory))
+    if (name.test(found)) await remover.file(`${directory}\\${found}`);
+}
+
+/** A secret is written in a folder of its own. Logs are written by other means. */
+async function removeLeftovers(directory: string, remover: Remover): Promise<void> {
+  if (directory === dir.log || isBelow(directory, dir.log)) return;
+  for (const name of await remover.names(directory))
+    if (leftoverName.test(name)) await remover.tree(`${directory}\\${name}`);
+}
+
+async function removeRegistry(directory: string, remover: Remover): Promise<void> {
+  const names = await remover.names(directory);
+  if (names.some(name => pathKey(name) === registryFile)) await remover.file(`${directory}\\${registryFile}`);
+  await removeLeftovers(directory, remover);
+  await remover.emptyFolder(directory);
+}
+
+/** Folders that existed before the join stay, also when they are empty. */
+async function removeFolders(before: ReadonlySet<string> | undefined, remover: Remover): Promise<void> {
+  for (const path of ownFolders) if (before?.has(pathKey(path)) !== true) await remover.emptyFolder(path);
+}
+
+const programFolder = /^[0-9a-f]{64}$/i;
+
+/** Programs of other versions. Files in the quarantine folder belong to users and stay. */
+async function removePrograms(program: string, remover: Remover): Promise<void> {
+  for (const name of await remover.names(dir.agentPrograms)) {
+    if (programFolder.test(name) && name.toLowerCase() !== agentProgramHash(program))
+      await remover.tree(`${dir.agentPrograms}\\${name}`);
+  }
+}
+
+/**
+ * Windows deletes neither a running program nor the native code that it has loaded. Without the record of folders, another
+ * run would remove empty folders of users.
+ */
+async function usedByProgram(program: string, remover: Remover): Promise<string[]> {
+  const native = (await remover.names(dir.agentNative)).map(name => `${dir.agentNative}\\${name}`);
+  const hash = agentProgramHash(program);
+  const own = hash === undefined ? [] : [agentProgram(hash), parentOf(agentProgram(hash))];
+  return [...native, dir.agentNative, ...own, openFoldersFile, folderRecordFile, dir.agentPrograms];
+}
