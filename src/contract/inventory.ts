@@ -1,5 +1,5 @@
 import { AppError } from '#base/errors.ts';
-import { Fields, jsonIn } from '#base/fields.ts';
+import { Fields, isRecord, jsonIn } from '#base/fields.ts';
 
 /** The result of the agent command `inventory`. */
 export interface Inventory {
@@ -33,10 +33,20 @@ export interface Inventory {
   freeBytes: number;
   /** Expiry of the agent's client certificate, RFC 3339. */
   certificateExpires?: string;
+  /** Keys on the host, by their public part. */
+  identities?: { agent?: IdentityOnHost; cloudNode?: IdentityOnHost };
   /** Connection of the host to the API server; missing when it was not requested. */
   probe?: InventoryProbe;
   /** Why some of the parts above are empty. */
   problems: string[];
+}
+
+/** A key pair on the host. */
+export interface IdentityOnHost {
+  /** SHA-256 of the public key (DER of SubjectPublicKeyInfo), lower-case hex. */
+  keyHash: string;
+  /** End of its current certificate, RFC 3339. */
+  certificateEnds?: string;
 }
 
 export interface InventoryAdapter {
@@ -77,6 +87,7 @@ export function parseInventory(text: string, host: string): Inventory {
   const fields = new Fields(parseJson(text, host), `inventory of ${host}`);
   const certificateExpires = fields.string('certificateExpires');
   const probe = fields.object('probe');
+  const identities = parseIdentities(fields);
   return {
     agentVersion: fields.requiredString('agentVersion'),
     hostName: fields.requiredString('hostName'),
@@ -97,6 +108,7 @@ export function parseInventory(text: string, host: string): Inventory {
     time: parseTime(fields, 'time'),
     freeBytes: fields.number('freeBytes') ?? 0,
     ...(certificateExpires !== undefined && { certificateExpires: parseTime(fields, 'certificateExpires') }),
+    ...(identities && { identities }),
     ...(probe.names().length > 0 && { probe: parseProbe(probe) }),
     problems: fields.strings('problems'),
   };
@@ -146,6 +158,24 @@ function parseProbe(fields: Fields): InventoryProbe {
   };
 }
 
+/** Whatever is not of this form is ignored: other agents may print something else. */
+function parseIdentities(fields: Fields): Inventory['identities'] {
+  const value = fields.raw('identities');
+  if (!isRecord(value)) return undefined;
+  const [agent, cloudNode] = [parseIdentity(value['agent']), parseIdentity(value['cloudNode'])];
+  return { ...(agent && { agent }), ...(cloudNode && { cloudNode }) };
+}
+
+function parseIdentity(value: unknown): IdentityOnHost | undefined {
+  const { keyHash, certificateEnds } = isRecord(value) ? value : {};
+  if (typeof keyHash !== 'string' || !/^[0-9a-f]{64}$/.test(keyHash)) return undefined;
+  return { keyHash, ...(isTime(certificateEnds) && { certificateEnds }) };
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value));
+}
+
 function parseNumbers(fields: Fields, name: string): number[] {
   const value = fields.raw(name) ?? [];
   if (Array.isArray(value) && value.every(item => Number.isInteger(item))) return value as number[];
@@ -160,7 +190,7 @@ function parseSizes(fields: Fields): Record<string, number> {
 
 function parseTime(fields: Fields, name: string): string {
   const text = fields.requiredString(name);
-  if (/^\d{4}-\d\d-\d\dT/.test(text) && !Number.isNaN(Date.parse(text))) return text;
+  if (isTime(text)) return text;
   throw invalid(`${fields.label}: ${name} is not a time`);
 }
 

@@ -69,6 +69,9 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
       dialTcp: () => Promise.reject(new Error('not reached')),
       inputs: {
         loadKeys: (_instance, signal) => aborted(signal),
+        readFacts: () => {
+          throw new Error('not reached');
+        },
         prepareInputs: () => Promise.reject(new Error('not reached')),
       },
       payload: { agent: () => Promise.reject(new Error('none')), files: () => Promise.resolve([]) },

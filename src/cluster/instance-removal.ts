@@ -1,0 +1,32 @@
+import { normalHostName } from '#base/dns-name.ts';
+import { instanceAnnotation } from '#contract/names.ts';
+import type { TimelineStep } from '#contract/windows-instance/resource.ts';
+import type { ConfigMap } from '#kube/resources.ts';
+import { listedHosts } from './instance-entries.ts';
+import { sourceOf } from './instance-source.ts';
+import { boundNode, type WindowsInstance } from './windows-instance-resource.ts';
+
+export function isRemovalRequested({ metadata }: WindowsInstance): boolean {
+  return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
+}
+
+/** Whether the instance gives up its host: its removal is requested, or its entry is not in `map`. */
+export function isLeaving(instance: WindowsInstance, map: ConfigMap | undefined): boolean {
+  if (isRemovalRequested(instance)) return true;
+  const source = sourceOf(instance);
+  if (source?.kind !== 'ConfigMap') return false;
+  return map === undefined || !listedHosts(map).includes(normalHostName(source.name));
+}
+
+/** Whether a journey may have left something on the host, or its Node exists. */
+export function hasTouchedHost(instance: WindowsInstance): boolean {
+  const { hostKey, timeline = [] } = instance.status ?? {};
+  return boundNode(instance) !== undefined || (hostKey !== undefined && timeline.some(touchesHost));
+}
+
+export function touchesHost({ name }: Pick<TimelineStep, 'name'>): boolean {
+  return !harmlessSteps.has(name);
+}
+
+/** Steps before the first command or upload. */
+const harmlessSteps: ReadonlySet<string> = new Set(['connect', 'queued', 'prepare files', 'prepare agent']);
