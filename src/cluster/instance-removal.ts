@@ -1,8 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
-import type { ConfigMap } from '#kube/resources.ts';
-import { listedHosts } from './instance-entries.ts';
 import { sourceOf } from './instance-source.ts';
 import { boundNode, type WindowsInstance } from './windows-instance-resource.ts';
 
@@ -10,12 +8,11 @@ export function isRemovalRequested({ metadata }: WindowsInstance): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
 }
 
-/** Whether the instance gives up its host: its removal is requested, or its entry is not in `map`. */
-export function isLeaving(instance: WindowsInstance, map: ConfigMap | undefined): boolean {
+/** Whether the instance gives up its host: its removal is requested, or its entry of windows-instances is not listed. */
+export function isLeaving(instance: WindowsInstance, isListed: (host: string) => boolean): boolean {
   if (isRemovalRequested(instance)) return true;
   const source = sourceOf(instance);
-  if (source?.kind !== 'ConfigMap') return false;
-  return map === undefined || !listedHosts(map).includes(normalHostName(source.name));
+  return source?.kind === 'ConfigMap' && !isListed(normalHostName(source.name));
 }
 
 /** Whether a journey may have left something on the host, or its Node exists. */

@@ -301,22 +301,6 @@ test('a spec that changes during a journey starts a new one', async () => {
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
 });
 
-test('a recreated instance adopts its Node: the record is written again, programs stay', async () => {
-  const { lab, host } = await joinedLab();
-  const uid = (await lab.node())?.metadata.uid;
-  const sent = host.uploads.length;
-  await lab.client.delete(windowsInstances, 'win-5', { namespace });
-  await lab.add();
-  await isReady(lab);
-  const { status } = await lab.instance();
-  expect(status).toMatchObject({ node: 'win-5', nodeUID: uid, version, hostKey: printPublicKey(host.hostKey) });
-  expect((await lab.node())?.metadata.uid).toBe(uid);
-  // Fresh tokens are all that travels.
-  expect(host.uploads).toHaveLength(sent + 1);
-  expect(host.verbs().slice(6)).toEqual(['inventory', 'secure', 'stage', 'install']);
-  expect([host.boots, (await lab.node())?.spec?.unschedulable]).toEqual([1, undefined]);
-});
-
 test('a Node of another version is left alone and reported', async () => {
   const { lab, host } = await joinedLab();
   lab.behavior.noVersion = true;

@@ -34,7 +34,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
-import { changedHosts, listedHosts } from '#cluster/instance-entries.ts';
+import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts';
 import { isLeaving } from '#cluster/instance-removal.ts';
 import { deleteInstance } from '#cluster/instance-sync/apply-plan.ts';
@@ -106,8 +106,12 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   nodeSource.addIndex(byConfiguredName, configuredName);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
-  const listed = () => maps.store.get({ namespace, name: configMapName.instances });
-  const isLeavingNow = (instance: WindowsInstance) => isLeaving(instance, listed());
+  const entries = new InstanceEntries();
+  const isListed = (host: string) => {
+    const map = maps.store.get({ namespace, name: configMapName.instances });
+    return entries.of(host, map).length > 0;
+  };
+  const isLeavingNow = (instance: WindowsInstance) => isLeaving(instance, isListed);
   const deps = createDeps(parts, limits, isLeavingNow);
   const conflicts = new EventDeduper(parts);
   const isAcceptanceStale = (instance: WindowsInstance) =>
@@ -201,7 +205,7 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
     nowMs: clock.now(),
     problem,
     journeys: ownJourneys,
-    hasOrphans: hasOrphans(instance, { nodes: nodeStore, instances: store, names: deps.names }),
+    hasOrphans: hasOrphans(instance, { nodes: nodeStore, instances: store, names: deps.names, isLeaving }),
     ...(successor !== undefined && { successor }),
   };
 }

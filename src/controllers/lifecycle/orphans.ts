@@ -10,6 +10,7 @@ export interface OrphanSources {
   nodes: Pick<StoreView<Node>, 'indexValues' | 'byIndex'>;
   instances: Pick<StoreView<WindowsInstance>, 'byIndex'>;
   names: Pick<NodeNames, 'machineNames'>;
+  isLeaving: (instance: WindowsInstance) => boolean;
 }
 
 /** Index of the Windows Nodes that an operator has configured completely, by name. */
@@ -21,11 +22,11 @@ export function configuredName({ metadata }: Node): string[] {
   return name === undefined || !isConfigured ? [] : [name];
 }
 
-/** Whether there is a configured Windows Node without a record that can be the Node of this instance. */
-export function hasOrphans(instance: WindowsInstance, { nodes, instances, names }: OrphanSources): boolean {
+/** Whether there is a configured Windows Node that no staying instance has recorded and that can be the Node of this one. */
+export function hasOrphans(instance: WindowsInstance, { nodes, instances, names, isLeaving }: OrphanSources): boolean {
   // Only asked for hosts that are not recorded: it looks at all Nodes.
   if (boundNode(instance) !== undefined) return false;
-  const isOrphan = (name: string) => instances.byIndex(byNode, name).length === 0;
+  const isOrphan = (name: string) => instances.byIndex(byNode, name).every(isLeaving);
   const machineNames = names.machineNames(instance)?.map(normalHostName);
   if (machineNames === undefined) return nodes.indexValues(byConfiguredName).some(isOrphan);
   return machineNames.some(name => nodes.byIndex(byConfiguredName, name).length > 0 && isOrphan(name));
