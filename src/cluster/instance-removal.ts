@@ -8,6 +8,12 @@ export function isRemovalRequested({ metadata }: WindowsInstance): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
 }
 
+/** For an instance whose source exists, or exists again. */
+export function withoutRemoval(annotations: Readonly<Record<string, string>> = {}): Record<string, string> {
+  const { [instanceAnnotation.removal]: _removal, [instanceAnnotation.forceRemoval]: _force, ...rest } = annotations;
+  return rest;
+}
+
 /** Whether the instance gives up its host: its removal is requested, or its entry of windows-instances is not listed. */
 export function isLeaving(instance: WindowsInstance, isListed: (host: string) => boolean): boolean {
   if (isRemovalRequested(instance)) return true;

@@ -3,7 +3,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { agentName, configMapName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
-import { authorizedKey, printPublicKey } from '#host/keys/public-key.ts';
+import { authorizedKey } from '#host/keys/public-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { address, type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
