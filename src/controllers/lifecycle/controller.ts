@@ -15,7 +15,6 @@ import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { after, afterInTurn, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
-import type { StoreView } from '#kube/informer/store.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import {
@@ -47,7 +46,7 @@ import { JourneyPlaces } from './act/journey-places.ts';
 import { adoptKind, configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
-import { byConfiguredName, configuredName, hasOrphans, successorOf } from './orphans.ts';
+import { OrphanNodes, successorOf } from './orphans.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
@@ -103,7 +102,6 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   instances.addIndex(byAddress, hostAddresses);
   instances.addIndex(bySource, indexBySource);
   const nodeSource = informers.get(nodes);
-  nodeSource.addIndex(byConfiguredName, configuredName);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
   const entries = new InstanceEntries();
@@ -122,8 +120,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   };
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
   const places = new JourneyPlaces(limits.hosts, key => void controller.enqueue(key));
-  const nodeStore = nodeSource.store;
-  const work: Work = { ...parts, deps, instances, acceptance, conflicts, places, nodeStore, isLeaving: isLeavingNow };
+  const orphans = new OrphanNodes({ nodes: nodeSource, instances, maps, isLeaving: isLeavingNow });
+  const work: Work = { ...parts, deps, instances, acceptance, conflicts, places, orphans, isLeaving: isLeavingNow };
   const controller = new Controller({
     ...parts,
     name: 'lifecycle',
@@ -168,7 +166,7 @@ type Work = LifecycleParts & {
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
   places: JourneyPlaces;
-  nodeStore: StoreView<Node>;
+  orphans: OrphanNodes;
   isLeaving: (instance: WindowsInstance) => boolean;
 };
 
@@ -193,11 +191,10 @@ async function observe(instance: WindowsInstance, work: Work, { signal }: Pass):
 }
 
 function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
-  const { deps, version, clock, acceptance, isLeaving, nodeStore } = work;
-  const { store } = work.instances;
+  const { deps, version, clock, acceptance, isLeaving, orphans } = work;
   const problem = acceptance.knownProblem(instance);
   const node = nodeOf(instance, deps);
-  const successor = successorOf(instance, store, isLeaving);
+  const successor = successorOf(instance, work.instances.store, isLeaving);
   return {
     instance,
     node,
@@ -205,7 +202,7 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
     nowMs: clock.now(),
     problem,
     journeys: ownJourneys,
-    hasOrphans: hasOrphans(instance, { nodes: nodeStore, instances: store, names: deps.names, isLeaving }),
+    hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
     ...(successor !== undefined && { successor }),
   };
 }
