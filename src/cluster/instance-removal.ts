@@ -1,6 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { instanceAnnotation } from '#contract/names.ts';
-import type { TimelineStep } from '#contract/windows-instance/resource.ts';
+import type { TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { sourceOf } from './instance-source.ts';
 import { boundNode, type WindowsInstance } from './windows-instance-resource.ts';
 
@@ -27,9 +27,21 @@ export function hasTouchedHost(instance: WindowsInstance): boolean {
   return boundNode(instance) !== undefined || (hostKey !== undefined && timeline.some(touchesHost));
 }
 
-export function touchesHost({ name }: Pick<TimelineStep, 'name'>): boolean {
+function touchesHost({ name }: Pick<TimelineStep, 'name'>): boolean {
   return !harmlessSteps.has(name);
+}
+
+/** Whether a removal has begun to take the Node out of service, or to clean its host. */
+export function isBeingRemoved({ journey, timeline = [] }: WindowsInstanceStatus): boolean {
+  return journey?.name === 'remove' && timeline.some(({ name }) => !stepsBeforeRemoval.has(name));
 }
 
 /** Steps before the first command or upload. */
 const harmlessSteps: ReadonlySet<string> = new Set(['connect', 'queued', 'prepare files', 'prepare agent']);
+
+const stepsBeforeRemoval: ReadonlySet<string> = new Set([
+  ...harmlessSteps,
+  'confirm removal',
+  'agent program',
+  'inventory',
+]);

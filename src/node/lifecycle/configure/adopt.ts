@@ -1,5 +1,5 @@
 import { timestamp } from '#base/clock.ts';
-import { touchesHost } from '#cluster/instance-removal.ts';
+import { isBeingRemoved } from '#cluster/instance-removal.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { IdentityOnHost, Inventory } from '#contract/inventory.ts';
 import { nodeAnnotation, serviceName } from '#contract/names.ts';
@@ -63,10 +63,8 @@ export function findPredecessors(journey: ConfigureJourney, name: string): reado
 
 /** Clones of a template may have one host key. A clone has no kubelet of ours, or another key of the agent. */
 function isSameHost(status: WindowsInstanceStatus, hostKey: string, { services, identities }: Inventory): boolean {
-  const { agent, nodeUID, journey, timeline = [] } = status;
-  // A host that is being removed is not adopted half-way.
-  const isBeingRemoved = journey?.name === 'remove' && timeline.some(touchesHost);
-  if (status.hostKey !== hostKey || isBeingRemoved) return false;
+  const { agent, nodeUID } = status;
+  if (status.hostKey !== hostKey || isBeingRemoved(status)) return false;
   const hasKubelet = services.some(({ name, isManaged }) => name === serviceName.kubelet && isManaged);
   const found = identities?.agent?.keyHash;
   const hasSameAgent = found === undefined || agent === undefined || found === agent.keyHash;
