@@ -79,7 +79,7 @@ export type Decision =
 interface Row {
   journey: JourneyName;
   /** Why the journey is due; undefined when it is not. */
-  cause(facts: LifecycleFacts): string | undefined;
+  cause: (facts: LifecycleFacts) => string | undefined;
 }
 
 /** The first row that is due decides. A row that has to wait leaves the decision to the rows below. */
