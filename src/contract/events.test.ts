@@ -9,10 +9,10 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'Configured instance with address 10.1.42.1 as a worker node',
   ],
   [
-    eventText.instanceAdopted('10.1.42.1'),
+    eventText.instanceAdopted('10.1.42.1', 'win-1', 'v1'),
     'Normal',
     'InstanceAdopted',
-    'Instance with address 10.1.42.1 was set up by another version and is left as it is',
+    'Adopted Node win-1 of version v1 as the instance with address 10.1.42.1; its host is unchanged',
   ],
   [
     eventText.agentReconnected('10.1.42.1'),

@@ -15,8 +15,11 @@ const warning = (reason: string, message: string): EventText => ({ type: 'Warnin
 export const eventText = {
   instanceSetup: (address: string) =>
     normal('InstanceSetup', `Configured instance with address ${address} as a worker node`),
-  instanceAdopted: (address: string) =>
-    normal('InstanceAdopted', `Instance with address ${address} was set up by another version and is left as it is`),
+  instanceAdopted: (address: string, node: string, version: string, further = '') =>
+    normal(
+      'InstanceAdopted',
+      `Adopted Node ${node} of version ${version} as the instance with address ${address}; its host is unchanged${further}`,
+    ),
   agentReconnected: (address: string) =>
     normal('AgentReconnected', `Gave the agent of the instance with address ${address} new credentials`),
   nodeAddressConflict: (node: string, address: string, own: string) =>

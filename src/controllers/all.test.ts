@@ -27,7 +27,7 @@ function setUp(more: Partial<AllParts> = {}) {
     hosts: { joins: 2, uploads: 1 },
     connect: fail,
     dialTcp: fail,
-    inputs: { loadKeys: fail, prepareInputs: fail },
+    inputs: { loadKeys: fail, readFacts: () => fail() as never, prepareInputs: fail },
     payload: { agent: fail, files: fail },
     machineSettings: () => {
       asked += 1;

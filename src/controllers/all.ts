@@ -1,6 +1,7 @@
 import { findCondition } from '#base/condition.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
+import { Installation } from '#cluster/installation.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { secretName } from '#contract/names.ts';
@@ -59,7 +60,8 @@ const handshakeEveryMs = 10;
 
 /** The controllers that run on the leader, for the resources that the cluster serves. */
 export function createControllers(given: AllParts): Controller[] {
-  const parts = { ...given, connect: paceConnects(given.connect, handshakeEveryMs, given.clock) };
+  const connect = paceConnects(given.connect, handshakeEveryMs, given.clock);
+  const parts = { ...given, connect, installation: new Installation(given.client, given.namespace) };
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);
   return [

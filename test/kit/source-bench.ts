@@ -1,5 +1,6 @@
 import type { EventText } from '#contract/events.ts';
 import { windowsInstances, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { Installation } from '#cluster/installation.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Runnable } from '#kube/controller/manager.ts';
@@ -22,7 +23,13 @@ export interface SourceBench extends AsyncDisposable {
   api: WatchedApi;
   clock: ManualClock;
   zone: Zone;
-  parts: ControllerParts & { resolver: Resolver; random: () => number };
+  parts: ControllerParts & {
+    resolver: Resolver;
+    random: () => number;
+    installation: Pick<Installation, 'problem'>;
+  };
+  /** Why no host may be removed. */
+  uninstall: { problem: string | undefined };
   /** `kind/name reason message`, in order. */
   events: string[];
   log: RecordedLog;
@@ -38,6 +45,7 @@ export function sourceBench(): SourceBench {
   const zone: Zone = new Map();
   const events: string[] = [];
   const log = recordedLog();
+  const uninstall: SourceBench['uninstall'] = { problem: undefined };
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   const ask = (question: string) => answer(zone, question, stop.signal);
@@ -50,6 +58,7 @@ export function sourceBench(): SourceBench {
     zone,
     events,
     log,
+    uninstall,
     parts: {
       client: api.client,
       informers: api.informers,
@@ -61,6 +70,7 @@ export function sourceBench(): SourceBench {
       metrics: noMetrics,
       resolver,
       random: () => 0,
+      installation: { problem: async () => uninstall.problem },
     },
     start: async controller => {
       running.push(controller.run(stop.signal, () => undefined));

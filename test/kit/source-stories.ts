@@ -4,6 +4,7 @@ import { systemClock, timestamp } from '../../src/base/clock.ts';
 import { byteOrder } from '../../src/base/compare.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import { whenAborted } from '../../src/base/waiting/deadline.ts';
+import { Installation } from '../../src/cluster/installation.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
@@ -61,7 +62,7 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
     resolver,
   };
   const controllers = [
-    entries.instancesController(common),
+    entries.instancesController({ ...common, installation: new Installation(client, namespace) }),
     lifecycle.lifecycleController({
       ...common,
       // Journeys stop before the first connection; the stories are about which hosts are accepted.
@@ -69,6 +70,9 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
       dialTcp: () => Promise.reject(new Error('not reached')),
       inputs: {
         loadKeys: (_instance, signal) => aborted(signal),
+        readFacts: () => {
+          throw new Error('not reached');
+        },
         prepareInputs: () => Promise.reject(new Error('not reached')),
       },
       payload: { agent: () => Promise.reject(new Error('none')), files: () => Promise.resolve([]) },

@@ -66,7 +66,11 @@ async function fleet(size: number) {
     api.put(configMaps, { metadata: { name: configMapName.instances, namespace, uid: 'entries' }, data: entries });
   list();
   const facts = fixedFacts();
-  const hosts = { connect: never, dialTcp: never, inputs: { loadKeys: never, prepareInputs: never } };
+  const hosts = {
+    connect: never,
+    dialTcp: never,
+    inputs: { loadKeys: never, readFacts: () => never() as never, prepareInputs: never },
+  };
   const payload = { agent: never, files: never };
   await bench.startController();
   await bench.start(instancesController(parts));

@@ -6,6 +6,7 @@ import {
   windowsInstanceKind,
   windowsInstanceVersion,
 } from '#contract/windows-instance/resource.ts';
+import { withoutRemoval } from '../instance-removal.ts';
 import { instanceNames, type SourceRef, sourceText, sourceOf } from '../instance-source.ts';
 
 /** What a source sets in its instance. Other fields of the spec belong to whoever set them. */
@@ -39,7 +40,7 @@ export function planInstance(wanted: WantedInstance, present: PresentInstances):
   const before = chooseInstance(wanted.source, present.own);
   if (before === undefined) return { do: 'create', instance: newInstance(wanted, present) };
   if (before.metadata.deletionTimestamp !== undefined) return { do: 'wait' };
-  const annotations = { ...before.metadata.annotations, ...ownedAnnotations(wanted) };
+  const annotations = { ...withoutRemoval(before.metadata.annotations), ...ownedAnnotations(wanted) };
   const after = {
     ...before,
     metadata: { ...before.metadata, annotations },

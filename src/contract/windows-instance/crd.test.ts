@@ -71,6 +71,7 @@ test('kubectl shows node, phase, step, reason and age, and more with -o wide', (
     'User',
     'IPv4',
     'Kubelet',
+    'Journey',
     'Version',
     'Next Attempt',
   ]);

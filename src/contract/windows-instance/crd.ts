@@ -32,6 +32,7 @@ const columns = [
   wide('User', '.spec.username', 'Windows user for SSH.'),
   wide('IPv4', '.status.ipv4', 'Address to which the name resolved.'),
   wide('Kubelet', conditionPath('KubeletReachable', 'status'), 'Whether the operator reaches the kubelet.'),
+  wide('Journey', '.status.journey.name', 'Journey that runs, or waits for its next attempt.'),
   wide('Version', '.status.version', 'Version of the operator that configured the host.'),
   wide('Next Attempt', '.status.nextAttempt', 'When a failed host is retried at the latest.'),
   column('Age', '.metadata.creationTimestamp', 'Time since the instance was created.', 'date'),

@@ -173,6 +173,8 @@ export interface InstanceRecord {
   agent?: InstanceIdentity;
   /** Of cloud-node-manager, on Azure. */
   cloudNode?: InstanceIdentity;
+  /** Operator version that configured the host. */
+  version?: string;
 }
 
 export interface WindowsInstanceStatus extends InstanceRecord {
@@ -186,7 +188,6 @@ export interface WindowsInstanceStatus extends InstanceRecord {
   journey?: InstanceJourney;
   node?: string;
   ipv4?: string;
-  version?: string;
   observedGeneration?: number;
   conditions?: Condition[];
   timeline?: TimelineStep[];

@@ -1,8 +1,9 @@
+import { timestamp } from '#base/clock.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
-import { configMapName } from '#contract/names.ts';
+import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { allOf, changed, matching } from '#kube/controller/predicate.ts';
@@ -11,23 +12,30 @@ import { watching } from '#kube/controller/watches.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
+import { changeObject } from '#kube/patch/patch-helper.ts';
+import { keyOf } from '#kube/resource.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { deleteInstance, instancesPermission, syncInstance } from '#cluster/instance-sync/apply-plan.ts';
+import { type Installation, installationPermissions } from '#cluster/installation.ts';
+import { isRemovalRequested, withoutRemoval } from '#cluster/instance-removal.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '#cluster/instance-source.ts';
-import { decideOrphan, type ListedEntries, noEntries } from './decide.ts';
-import { type EntryData, getFreshEntries, recordedHost, resolveEntries } from './observe.ts';
+import { decideOrphan, type ListedEntries, noEntries, type OrphanDecision } from './decide.ts';
+import { type EntryData, getFreshEntries, recordedHost, resolveEntries, unidentifiedInstance } from './observe.ts';
 
 export interface InstancesParts extends ControllerParts {
   resolver: Pick<Resolver, 'addresses'>;
+  installation: Pick<Installation, 'problem'>;
 }
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: reading },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   instancesPermission,
+  ...installationPermissions,
 ];
 
 /** Keeps a WindowsInstance for each entry of windows-instances. Each entry is a key, so that none waits for another. */
@@ -50,7 +58,7 @@ export function instancesController(parts: InstancesParts): Controller {
         source: source.instances,
         predicate: allOf<WindowsInstance>(
           matching(instance => entryOf(instance) !== undefined),
-          changed(({ metadata, spec }) => [spec, metadata.deletionTimestamp]),
+          changed(({ metadata, spec }) => [spec, metadata.deletionTimestamp, isRemovalRequested({ metadata, spec })]),
         ),
         keys: instance => [keyOfHost(entryOf(instance) ?? '')],
       }),
@@ -59,8 +67,10 @@ export function instancesController(parts: InstancesParts): Controller {
   });
 }
 
-/** For a WindowsInstance that is kept although its entry is gone. */
+/** For a WindowsInstance that is kept although its entry is gone, and for one that is being removed. */
 const recheckMs = 60_000;
+/** For one that may be the host of a new instance, which is soon identified. */
+const identifyRecheckMs = 5000;
 const resolvedMs = 5000;
 
 class EntrySource {
@@ -100,27 +110,72 @@ class EntrySource {
       const { namespace, client } = this.#parts;
       return syncInstance(wanted, { own, namespace, instances: this.instances.store }, { ...pass, client });
     }
-    // An invalid entry does not delete the instance.
-    return entries.length > 0 || own.length === 0 ? done : this.#deleteOrphans(host, own, pass);
+    if (own.length === 0) return done;
+    // An invalid entry does not remove the host.
+    return entries.length > 0 ? this.#cancelRemovals(own, pass) : this.#removeOrphans(host, own, pass);
   }
 
-  async #deleteOrphans(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
-    const { client, namespace } = this.#parts;
+  async #cancelRemovals(own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
+    for (const instance of own.filter(isRemovalRequested)) {
+      pass.log.info('Canceling removal: the host is listed again', { WindowsInstance: instance.metadata.name });
+      await this.#annotate(instance, withoutRemoval, pass);
+    }
+    return done;
+  }
+
+  async #removeOrphans(host: string, own: readonly WindowsInstance[], pass: Pass): Promise<Outcome> {
+    const { client, namespace, installation, clock } = this.#parts;
     const { data, resourceVersion } = await getFreshEntries(client, namespace, pass.signal);
     if (Object.keys(data).some(address => normalHostName(address) === host))
       return after(1000, 'its entry is not in the cache yet');
+    const problem = await installation.problem(pass.signal);
+    if (problem !== undefined) {
+      pass.log.warn('Keeping WindowsInstances: the operator is being uninstalled', { why: problem });
+      return after(recheckMs, problem);
+    }
     const hosts = own.map(instance => ({ instance, host: recordedHost(instance) }));
     const hasJoined = hosts.some(({ host: { node } }) => node !== undefined);
     const listed = hasJoined ? await this.#resolve(data, resourceVersion) : noEntries;
+    const unidentified = unidentifiedInstance(this.instances.store.list(), data, clock.now());
+    let outcome: Outcome = done;
     for (const { instance, host: recorded } of hosts) {
-      const orphan = decideOrphan(recorded, listed);
-      if (orphan.do === 'keep') {
-        pass.log.warn('Keeping WindowsInstance without an entry', { why: orphan.why });
-        return after(recheckMs, orphan.why);
-      }
-      await deleteInstance(instance, orphan.why, { ...pass, client });
+      const orphan = decideOrphan(recorded, listed, unidentified);
+      if (orphan.do === 'delete') await deleteInstance(instance, orphan.why, { ...pass, client });
+      else outcome = await this.#keepOrRemove(instance, orphan, unidentified === undefined, pass);
     }
-    return done;
+    return outcome;
+  }
+
+  /** Another entry may still turn out to be the same host, so that the decision is made again. */
+  async #keepOrRemove(
+    instance: WindowsInstance,
+    { do: what, why }: OrphanDecision,
+    areOthersIdentified: boolean,
+    pass: Pass,
+  ): Promise<Outcome> {
+    if (what === 'keep') pass.log.warn('Keeping WindowsInstance without an entry', { why });
+    else if (!isRemovalRequested(instance)) {
+      pass.log.info('Requesting removal of the host', { WindowsInstance: instance.metadata.name, why });
+      const requested = { [instanceAnnotation.removal]: timestamp(this.#parts.clock.now()) };
+      await this.#annotate(instance, annotations => ({ ...annotations, ...requested }), pass);
+    }
+    return after(areOthersIdentified ? recheckMs : identifyRecheckMs, why);
+  }
+
+  /** An instance that was created again under its name stays as it is. */
+  async #annotate(
+    { metadata }: WindowsInstance,
+    edit: (annotations: Record<string, string>) => Record<string, string>,
+    { signal }: Pass,
+  ): Promise<void> {
+    const change = (current: WindowsInstance): WindowsInstance => {
+      const { uid, annotations = {} } = current.metadata;
+      if (uid !== metadata.uid) return current;
+      return { ...current, metadata: { ...current.metadata, annotations: edit(annotations) } };
+    };
+    await changeObject(this.#parts.client, windowsInstances, { key: keyOf({ metadata }), change }, { signal }).catch(
+      unless(isNotFound),
+    );
   }
 
   /** When many entries are removed at once, the names of all others are not resolved for each of them. */

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decideOrphan, isSameHost, type ListedEntry, type RecordedHost } from './decide.ts';
+import { decideOrphan, isSameHost, type ListedEntry, type OrphanDecision, type RecordedHost } from './decide.ts';
 
 const hostOf = (node: string | undefined, address: string, ...addresses: string[]): RecordedHost => ({
   node,
   address,
   addresses: [address, ...addresses],
+  isTouched: true,
 });
 const entry = (address: string, ipv4?: string, node?: string): ListedEntry => ({ address, ipv4, node });
 const win1 = hostOf('win1.example.com', '10.0.0.1', '10.9.0.1');
@@ -34,36 +35,49 @@ for (const [title, host, listed, want] of associations) {
 
 const one = entry('10.0.0.1', '10.0.0.1');
 const win2 = hostOf('win2', '10.0.0.2');
-const orphanCases: [string, RecordedHost, ListedEntry[], ListedEntry[], 'delete' | 'keep', RegExp][] = [
-  ['goes when it never joined', hostOf(undefined, 'win9'), [one], [entry('win9.corp')], 'delete', /is gone/],
-  ['goes when nothing is listed', win2, [], [], 'delete', /is gone/],
-  ['goes when others are listed', win2, [one], [], 'delete', /is gone/],
+const untouched = { ...hostOf(undefined, 'win9'), isTouched: false };
+const orphanCases: [string, RecordedHost, ListedEntry[], ListedEntry[], OrphanDecision['do'], RegExp][] = [
+  ['goes when it never touched its host', untouched, [one], [entry('win9.corp')], 'delete', /is gone/],
+  ['is removed when it never joined', hostOf(undefined, 'win9'), [one], [entry('win9.corp')], 'remove', /is gone/],
+  ['is removed when nothing is listed', win2, [], [], 'remove', /is gone/],
+  ['is removed when others are listed', win2, [one], [], 'remove', /is gone/],
   ['is taken over by another entry', win1, [one], [], 'delete', /another entry/],
   ['is taken over although a third entry failed', win1, [one], [entry('win1')], 'delete', /another entry/],
   ['stays while a failed entry has its name', win2, [one], [entry('win2.corp')], 'keep', /may be win2\.corp/],
   ['stays while a failed entry has its address', win2, [], [entry('10.0.0.2')], 'keep', /may be 10\.0\.0\.2/],
-  ['goes beside a mistyped entry', win2, [one], [entry('wni3.example.com')], 'delete', /is gone/],
-  ['goes beside a failed entry for another address', win2, [], [entry('10.0.0.22')], 'delete', /is gone/],
+  ['is removed beside a mistyped entry', win2, [one], [entry('wni3.example.com')], 'remove', /is gone/],
+  ['is removed beside a failed entry for another address', win2, [], [entry('10.0.0.22')], 'remove', /is gone/],
   [
-    'goes when a failed entry has part of its name',
+    'is removed when a failed entry has part of its name',
     win2,
     [],
     [entry('win22.corp'), entry('xwin2')],
-    'delete',
+    'remove',
     /is gone/,
   ],
   [
-    'goes when a failed entry is recorded as another Node',
+    'is removed when a failed entry is recorded as another Node',
     win2,
     [],
     [entry('win2.corp', undefined, 'win7')],
-    'delete',
+    'remove',
     /is gone/,
   ],
 ];
 for (const [title, host, entries, failures, want, why] of orphanCases) {
   test(`an instance without an entry ${title}`, () => {
     expect(decideOrphan(host, { entries, failures })).toEqual({ do: want, why: expect.stringMatching(why) });
+  });
+}
+
+const unidentified: [string, RecordedHost, ListedEntry[], OrphanDecision['do']][] = [
+  ['stays', win2, [], 'keep'],
+  ['goes when it never touched its host', untouched, [], 'delete'],
+  ['is taken over by another entry', win1, [one], 'delete'],
+];
+for (const [title, host, entries, want] of unidentified) {
+  test(`an instance without an entry, beside a new instance that is not identified, ${title}`, () => {
+    expect(decideOrphan(host, { entries, failures: [] }, 'new').do).toBe(want);
   });
 }
 
@@ -82,7 +96,7 @@ test('an instance that another entry takes over by its text is kept while that e
       const works = decideOrphan(host, { entries: [...entries, listed], failures: [] });
       const fails = decideOrphan(host, { entries, failures: [{ ...listed, ipv4: undefined }] });
       const isTakenOver = works.why.startsWith('another entry');
-      return works.do === 'delete' && (fails.do === 'keep') === isTakenOver;
+      return works.do === (isTakenOver ? 'delete' : 'remove') && (fails.do === 'keep') === isTakenOver;
     }),
     { numRuns: 1000 },
   );

@@ -8,7 +8,12 @@ export interface RecordedHost {
   address: string;
   /** Addresses that were read over the pinned connection. */
   addresses: readonly string[];
+  /** A journey may have left something on it. */
+  isTouched: boolean;
 }
+
+/** `remove`: the host is to be removed; `delete`: only the object, and the host stays unchanged. */
+export type OrphanDecision = { do: 'delete' | 'keep' | 'remove'; why: string };
 
 /** An entry of windows-instances. */
 export interface ListedEntry {
@@ -30,19 +35,24 @@ export const noEntries: ListedEntries = { entries: [], failures: [] };
 
 /**
  * Decides about the WindowsInstance of a removed entry. If another entry is the same host, its own instance takes over. While it may be
- * an entry that cannot be parsed or resolved, the instance is kept.
+ * an entry that cannot be parsed or resolved, or the host of `unidentified`, the instance is kept.
  */
 export function decideOrphan(
   host: RecordedHost,
   { entries, failures }: ListedEntries,
-): { do: 'delete' | 'keep'; why: string } {
+  unidentified?: string,
+): OrphanDecision {
+  const why = 'its entry of windows-instances is gone';
   if (host.node !== undefined && entries.some(entry => isSameHost(host, entry))) {
     return { do: 'delete', why: 'another entry of windows-instances is the same host' };
   }
+  if (!host.isTouched) return { do: 'delete', why };
   const candidate = host.node === undefined ? undefined : failures.find(entry => isSameHost(host, entry));
-  return candidate === undefined
-    ? { do: 'delete', why: 'its entry of windows-instances is gone' }
-    : { do: 'keep', why: `it may be ${candidate.address}, whose entry could not be read or resolved` };
+  if (candidate !== undefined) {
+    return { do: 'keep', why: `it may be ${candidate.address}, whose entry could not be read or resolved` };
+  }
+  if (unidentified === undefined) return { do: 'remove', why };
+  return { do: 'keep', why: `it may be the host of WindowsInstance ${unidentified}, which is not identified yet` };
 }
 
 /** By the records of both, else by the entry: its name, fully qualified or short, or an address. */

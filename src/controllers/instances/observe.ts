@@ -1,6 +1,9 @@
+import { findCondition } from '#base/condition.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { hasTouchedHost, isLeaving } from '#cluster/instance-removal.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { resolveInstances } from '#contract/instances.ts';
 import { configMapName } from '#contract/names.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -24,7 +27,36 @@ export async function getFreshEntries(
 
 export function recordedHost(instance: WindowsInstance): RecordedHost {
   const { spec, status } = instance;
-  return { node: boundNode(instance), address: spec.address, addresses: status?.host?.addresses ?? [] };
+  return {
+    node: boundNode(instance),
+    address: spec.address,
+    addresses: status?.host?.addresses ?? [],
+    isTouched: hasTouchedHost(instance),
+  };
+}
+
+/** A new instance that may turn out to be a known host under another address. Hosts of Machines are new themselves. */
+export function unidentifiedInstance(
+  instances: readonly WindowsInstance[],
+  data: EntryData,
+  nowMs: number,
+): string | undefined {
+  const listed = new Set(Object.keys(data).map(normalHostName));
+  const found = instances.find(instance => {
+    const { metadata, spec, status } = instance;
+    const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? '') < identifyMs;
+    if (!isNew || status?.host !== undefined || spec.source?.kind === 'Machine') return false;
+    const isWaiting = metadata.deletionTimestamp === undefined && spec.paused !== true && !isRejected(instance);
+    return isWaiting && !isLeaving(instance, host => listed.has(host));
+  });
+  return found?.metadata.name;
+}
+
+/** A new host that answers is identified within this time. */
+const identifyMs = 10 * 60_000;
+
+function isRejected({ status }: WindowsInstance): boolean {
+  return findCondition(status?.conditions, instanceCondition.accepted)?.status === 'False';
 }
 
 /** Resolves the entries by DNS and by the records of their instances. An entry that does not resolve is a failure, never gone. */

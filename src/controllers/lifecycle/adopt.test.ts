@@ -4,6 +4,7 @@ import { dir } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { printPublicKey } from '#host/keys/public-key.ts';
 import { type Node, nodes } from '#kube/resources.ts';
+import { adoptSteps } from '#node/lifecycle/configure/steps.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey, type LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -51,7 +52,8 @@ test('a host whose Node another version has finished is recorded and left as it 
     hostKey: printPublicKey(host.hostKey),
     version: old,
   });
-  expect([status.tokens, status.agent]).toEqual([undefined, undefined]);
+  expect([status.tokens, status.agent, status.journey, lab.tokens]).toEqual([undefined, undefined, undefined, 0]);
+  expect(status.timeline?.map(({ name }) => name)).toEqual(adoptSteps.map(({ name }) => name));
   expect(status.conditions?.find(({ type }) => type === 'Configured')).toMatchObject({
     status: 'True',
     reason: 'OtherVersion',
@@ -60,9 +62,10 @@ test('a host whose Node another version has finished is recorded and left as it 
   expectUntouched(host);
   expect((await lab.node())?.metadata).toEqual(before?.metadata);
   await until(async () => (await lab.events()).length >= 2);
+  const text = `Adopted Node win-5 of version ${old} as the instance with address ${address}; its host is unchanged`;
   expect((await lab.events()).toSorted()).toEqual([
-    `ConfigMap windows-instances: InstanceAdopted: Instance with address ${address} was set up by another version and is left as it is`,
-    `WindowsInstance win-5: InstanceAdopted: Instance with address ${address} was set up by another version and is left as it is`,
+    `ConfigMap windows-instances: InstanceAdopted: ${text}`,
+    `WindowsInstance win-5: InstanceAdopted: ${text}`,
   ]);
 });
 

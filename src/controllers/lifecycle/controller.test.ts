@@ -3,7 +3,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { agentName, configMapName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir, file } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
-import { authorizedKey, printPublicKey } from '#host/keys/public-key.ts';
+import { authorizedKey } from '#host/keys/public-key.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { address, type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -299,22 +299,6 @@ test('a spec that changes during a journey starts a new one', async () => {
   await isReady(lab);
   expect((await lab.node())?.metadata.labels).toMatchObject({ zone: 'b' });
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
-});
-
-test('a recreated instance adopts its Node: the record is written again, programs stay', async () => {
-  const { lab, host } = await joinedLab();
-  const uid = (await lab.node())?.metadata.uid;
-  const sent = host.uploads.length;
-  await lab.client.delete(windowsInstances, 'win-5', { namespace });
-  await lab.add();
-  await isReady(lab);
-  const { status } = await lab.instance();
-  expect(status).toMatchObject({ node: 'win-5', nodeUID: uid, version, hostKey: printPublicKey(host.hostKey) });
-  expect((await lab.node())?.metadata.uid).toBe(uid);
-  // Fresh tokens are all that travels.
-  expect(host.uploads).toHaveLength(sent + 1);
-  expect(host.verbs().slice(6)).toEqual(['inventory', 'secure', 'stage', 'install']);
-  expect([host.boots, (await lab.node())?.spec?.unschedulable]).toEqual([1, undefined]);
 });
 
 test('a Node of another version is left alone and reported', async () => {

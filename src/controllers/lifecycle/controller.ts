@@ -33,21 +33,25 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
-import { changedHosts, listedHosts } from '#cluster/instance-entries.ts';
+import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts';
+import { isLeaving } from '#cluster/instance-removal.ts';
+import { deleteInstance } from '#cluster/instance-sync/apply-plan.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { Acceptance } from './act/acceptance.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
 import { JourneyPlaces } from './act/journey-places.ts';
-import { configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
+import { adoptKind, configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
+import { OrphanNodes, successorOf } from './orphans.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
-  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
+  // To delete the object of an instance whose host another instance has taken over.
+  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: [...reading, 'delete'] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'patch'] },
   { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
@@ -100,7 +104,13 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const nodeSource = informers.get(nodes);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
-  const deps = createDeps(parts, limits);
+  const entries = new InstanceEntries();
+  const isListed = (host: string) => {
+    const map = maps.store.get({ namespace, name: configMapName.instances });
+    return entries.of(host, map).length > 0;
+  };
+  const isLeavingNow = (instance: WindowsInstance) => isLeaving(instance, isListed);
+  const deps = createDeps(parts, limits, isLeavingNow);
   const conflicts = new EventDeduper(parts);
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
@@ -110,7 +120,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   };
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
   const places = new JourneyPlaces(limits.hosts, key => void controller.enqueue(key));
-  const work: Work = { ...parts, deps, instances, acceptance, conflicts, places };
+  const orphans = new OrphanNodes({ nodes: nodeSource, instances, maps, isLeaving: isLeavingNow });
+  const work: Work = { ...parts, deps, instances, acceptance, conflicts, places, orphans, isLeaving: isLeavingNow };
   const controller = new Controller({
     ...parts,
     name: 'lifecycle',
@@ -155,6 +166,8 @@ type Work = LifecycleParts & {
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
   places: JourneyPlaces;
+  orphans: OrphanNodes;
+  isLeaving: (instance: WindowsInstance) => boolean;
 };
 
 async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
@@ -177,13 +190,25 @@ async function observe(instance: WindowsInstance, work: Work, { signal }: Pass):
   return { ...facts, problem: await work.acceptance.problem(instance, signal) };
 }
 
-function cachedFacts(instance: WindowsInstance, { deps, version, clock, acceptance }: Work): LifecycleFacts {
+function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
+  const { deps, version, clock, acceptance, isLeaving, orphans } = work;
   const problem = acceptance.knownProblem(instance);
-  return { instance, node: nodeOf(instance, deps), version, nowMs: clock.now(), problem, journeys: ownJourneys };
+  const node = nodeOf(instance, deps);
+  const successor = successorOf(instance, work.instances.store, isLeaving);
+  return {
+    instance,
+    node,
+    version,
+    nowMs: clock.now(),
+    problem,
+    journeys: ownJourneys,
+    hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
+    ...(successor !== undefined && { successor }),
+  };
 }
 
 /** Those of this version; upgrades, reboots on request, new keys and refreshes will follow. */
-const ownJourneys: ReadonlySet<JourneyName> = new Set(['configure', 'reconnect']);
+const ownJourneys: ReadonlySet<JourneyName> = new Set(['adopt', 'configure', 'reconnect']);
 
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
@@ -195,14 +220,17 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
       return done;
     case 'wait':
     case 'remove':
-    case 'adopt':
     case 'upgrade':
     case 'reboot':
     case 'rekey':
     case 'refresh':
       return done;
     case 'pause':
-      return patchStatus(instance, pausedStatus, work, pass);
+      return patchStatus(instance, stamp => pausedStatus(stamp, next.next), work, pass);
+    case 'discard':
+      await deleteInstance(instance, next.why, { ...work, ...pass });
+      return done;
+    case 'adopt':
     case 'configure':
     case 'reconnect':
       return journey(instance, work, pass);
@@ -242,9 +270,12 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
     // Pods need not wait for a host that may not answer.
     if (next.held !== undefined) await work.deps.nodes.release(next.held.name, pass.signal);
   }
-  await runJourney(instance, next.do === 'configure' ? configureKind : reconnectKind, work, pass);
+  const kind = kinds.find(({ name }) => name === next.do);
+  if (kind !== undefined) await runJourney(instance, { kind, cause: next.cause }, work, pass);
   return after(staleMs, 'check the credentials of the agent');
 }
+
+const kinds = [configureKind, adoptKind, reconnectKind] as const;
 
 const staleMs = 1000;
 /** A host is woken when it is its turn; this is only a safety net. */

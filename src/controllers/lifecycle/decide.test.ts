@@ -4,8 +4,13 @@ import { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type { InstanceIdentity, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { type Decision, decide, credentialsMs } from './decide.ts';
+import {
+  type InstanceIdentity,
+  type JourneyName,
+  journeyNames,
+  type WindowsInstanceStatus,
+} from '#contract/windows-instance/resource.ts';
+import { type Decision, decide, credentialsMs, type LifecycleFacts } from './decide.ts';
 
 const node = (annotations: Record<string, string> = {}): NodeView => ({
   name: 'win-5',
@@ -33,7 +38,7 @@ const instance = (
 });
 const deleted = { deletionTimestamp: '2026-03-01T12:00:00Z' };
 const { version, desiredVersion, cordoned } = nodeAnnotation;
-const journeys = new Set(['configure', 'reconnect'] as const);
+const journeys = new Set(['adopt', 'configure', 'reconnect'] as const);
 
 const cases: [string, WindowsInstance, NodeView | undefined, Decision['do']][] = [
   ['configures a host without a Node', instance(), undefined, 'configure'],
@@ -131,8 +136,10 @@ const identities: [string, WindowsInstance, NodeView, Decision['do']][] = [
     'adopts a Node of another version whose host is not recorded',
     withStatus({ node: 'win-5' }),
     node({ [version]: 'v1' }),
-    'configure',
+    'adopt',
   ],
+  ['adopts a Node of this version whose host is not recorded', withStatus({ node: 'win-5' }), configured, 'adopt'],
+  ['configures an unfinished Node whose host is not recorded', withStatus({ node: 'win-5' }), node(), 'configure'],
   ['does not reconnect a paused host', withAgent({ certificateEnds: at(-1) }, { paused: true }), configured, 'pause'],
   [
     'reconnects an agent whose Node is still held back',
@@ -214,4 +221,63 @@ const quiet: [string, WindowsInstance, number | undefined][] = [
 ];
 for (const [name, object, want] of quiet) {
   test(`nothing can run out ${name}`, () => expect(credentialsMs({ instance: object, nowMs })).toBe(want));
+}
+
+const step = { name: 'connect', started: at(-hour), attempts: 1 };
+const running = (name: JourneyName) => ({ journey: { name, cause: 'x', started: at(-hour) } });
+const orphanCases: [string, WindowsInstanceStatus, hasOrphans: boolean, Decision['do']][] = [
+  ['adopts a new host where orphan Nodes are', {}, true, 'adopt'],
+  ['configures a new host where no orphan Nodes are', {}, false, 'configure'],
+  ['adopts a host whose adoption failed', { phase: 'Failed', ...running('adopt') }, true, 'adopt'],
+  ['goes on with a host whose configuration failed', { phase: 'Failed', ...running('configure') }, true, 'configure'],
+  ['goes on with one that an earlier version began', { phase: 'Configuring', timeline: [step] }, true, 'configure'],
+  ['goes on with one that failed in an earlier version', { phase: 'Failed', timeline: [step] }, true, 'configure'],
+  ['adopts a host that was rejected before', { phase: 'Failed' }, true, 'adopt'],
+  ['configures a recorded host whose Node is gone', { host }, true, 'configure'],
+  ['configures a host with a certificate whose Node is gone', { certifiedName: 'win-5' }, true, 'configure'],
+];
+for (const [name, status, hasOrphans, want] of orphanCases) {
+  test(name, () => {
+    const facts = { instance: withStatus(status), node: undefined, version: 'v2', problem: undefined, nowMs, journeys };
+    expect(decide({ ...facts, hasOrphans }).do).toBe(want);
+  });
+}
+
+const all = new Set(journeyNames);
+const paused = instance({ paused: true });
+const nexts: [string, Partial<LifecycleFacts>, string][] = [
+  ['a journey', { node: undefined }, 'configure, because it has no Node'],
+  ['nothing', {}, 'nothing is due'],
+  ['a removal', { removal: 'its entry is gone' }, 'remove, because its entry is gone'],
+  [
+    'a removal that waits',
+    { removal: 'its entry is gone', gates: { remove: 'win-7 is out of service' } },
+    'remove, because its entry is gone; it waits: win-7 is out of service',
+  ],
+  [
+    'a rejected host',
+    { node: undefined, problem: problem('PRIVATE_KEY_MISSING') },
+    'nothing, because it is not accepted: PRIVATE_KEY_MISSING',
+  ],
+];
+for (const [about, over, next] of nexts) {
+  test(`a paused host says what would be done: ${about}`, () => {
+    const facts = { instance: paused, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+    expect(decide({ ...facts, ...over })).toEqual({ do: 'pause', next });
+  });
+}
+
+const contents: [string, LifecycleFacts['desired'], LifecycleFacts['given'], Decision['do']][] = [
+  ['a new key', { keyHash: 'b' }, { keyHash: 'a' }, 'rekey'],
+  ['other services', { servicesHash: 'b' }, { servicesHash: 'a' }, 'refresh'],
+  ['other files', { fileHash: 'b' }, { fileHash: 'a' }, 'refresh'],
+  ['a new key before other files', { keyHash: 'b', fileHash: 'b' }, { keyHash: 'a', fileHash: 'a' }, 'rekey'],
+  ['nothing new', { keyHash: 'a', fileHash: 'a' }, { keyHash: 'a', fileHash: 'a' }, 'report'],
+  ['what was never recorded', { keyHash: 'a', fileHash: 'a' }, {}, 'report'],
+];
+for (const [about, desired = {}, given = {}, want] of contents) {
+  test(`a host is given ${about}: ${want}`, () => {
+    const facts = { instance: instance(), node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+    expect(decide({ ...facts, desired, given }).do).toBe(want);
+  });
 }

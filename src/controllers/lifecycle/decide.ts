@@ -1,10 +1,10 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
-import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
-import type { JourneyName } from '#contract/windows-instance/resource.ts';
+import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { identityEndsMs } from '#node/record.ts';
 
 export interface LifecycleFacts {
@@ -20,12 +20,27 @@ export interface LifecycleFacts {
   uninstall?: string;
   /** Why the host is to be removed. */
   removal?: string;
+  /** Another instance that has taken over the host of this one. */
+  successor?: string;
+  /** Hashes of what the host should have, and of what it was given. */
+  desired?: HostHashes;
+  given?: HostHashes;
   /** There are Windows Nodes that an operator configured and no instance has recorded. */
   hasOrphans?: boolean;
   /** Journeys of this version; others are never chosen. */
   journeys: ReadonlySet<JourneyName>;
   /** Why a journey has to wait: the budget, a stopped or paused roll-out, a key that is not confirmed. */
   gates?: Readonly<Partial<Record<JourneyName, string>>>;
+}
+
+/** Content of a host that journeys of their own replace. */
+export interface HostHashes {
+  /** Of the SSH public key. */
+  keyHash?: string;
+  /** Of the services: command lines and environment. */
+  servicesHash?: string;
+  /** Of the other files. */
+  fileHash?: string;
 }
 
 /** A journey that is due, but has to wait. */
@@ -49,6 +64,8 @@ export interface Due {
 export type Decision =
   /** It is being deleted or rejected, or the operator is being uninstalled. */
   | { do: 'leave'; why: string }
+  /** Another instance has its host: only the object is deleted. */
+  | { do: 'discard'; why: string }
   /** `next` would be done. */
   | { do: 'pause'; next: string }
   /** Its Node is configured. */
@@ -62,7 +79,7 @@ export type Decision =
 interface Row {
   journey: JourneyName;
   /** Why the journey is due; undefined when it is not. */
-  cause(facts: LifecycleFacts): string | undefined;
+  cause: (facts: LifecycleFacts) => string | undefined;
 }
 
 /** The first row that is due decides. A row that has to wait leaves the decision to the rows below. */
@@ -72,16 +89,25 @@ const rows: readonly Row[] = [
   { journey: 'upgrade', cause: whyUpgrade },
   { journey: 'reboot', cause: ({ node }) => (node && awaitsReboot(node) ? 'its agent requires a reboot' : undefined) },
   { journey: 'reconnect', cause: whyReconnect },
+  { journey: 'rekey', cause: whyRekey },
+  { journey: 'refresh', cause: whyRefresh },
 ];
 
 export function decide(facts: LifecycleFacts): Decision {
-  const { instance, uninstall } = facts;
+  const { instance, uninstall, successor } = facts;
   if (uninstall !== undefined) return { do: 'leave', why: uninstall };
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
+  if (successor !== undefined) return { do: 'discard', why: `WindowsInstance ${successor} has taken over its host` };
   const next = decideWork(facts);
-  return instance.spec.paused === true
-    ? { do: 'pause', next: 'cause' in next ? `${next.do}: ${next.cause}` : next.do }
-    : next;
+  return instance.spec.paused === true ? { do: 'pause', next: nextText(next) } : next;
+}
+
+/** For administrators who have paused the host. */
+function nextText(next: Decision): string {
+  if ('cause' in next) return `${next.do}, because ${next.cause}`;
+  const [wait] = 'waits' in next ? next.waits : [];
+  if (wait !== undefined) return `${wait.journey}, because ${wait.cause}; it waits: ${wait.why}`;
+  return next.do === 'leave' ? `nothing, because ${next.why}` : 'nothing is due';
 }
 
 function decideWork(facts: LifecycleFacts): Decision {
@@ -96,10 +122,12 @@ function decideWork(facts: LifecycleFacts): Decision {
 
 /** While a removal waits, only the credentials of the agent are renewed. */
 function decideRemoval(cause: string, facts: LifecycleFacts): Decision {
-  const why = facts.gates?.remove;
+  const { journeys, gates = {}, problem } = facts;
+  const why = gates.remove ?? (journeys.has('remove') ? undefined : 'this version of the operator removes no hosts');
   if (why === undefined) return { do: 'remove', cause, waits: [] };
   const waits = [{ journey: 'remove', cause, why }] as const;
-  const reconnect = facts.problem === undefined ? whyReconnect(facts) : undefined;
+  const canReconnect = problem === undefined && journeys.has('reconnect') && gates.reconnect === undefined;
+  const reconnect = canReconnect ? whyReconnect(facts) : undefined;
   return reconnect === undefined ? { do: 'wait', waits } : { do: 'reconnect', cause: reconnect, waits };
 }
 
@@ -118,9 +146,25 @@ function decideNode(facts: LifecycleFacts): Decision {
   return { do: isHeld ? 'release' : 'report', node, waits };
 }
 
-function whyAdopt({ instance, hasOrphans = false }: LifecycleFacts): string | undefined {
-  const isRecorded = boundNode(instance) !== undefined;
-  return isRecorded || !hasOrphans ? undefined : 'its Node may exist already';
+/** An instance of an earlier operator may have the name of its Node and nothing else. */
+function whyAdopt({ instance, node, hasOrphans = false }: LifecycleFacts): string | undefined {
+  const { status = {} } = instance;
+  const isRecorded = status.host !== undefined || status.certifiedName !== undefined;
+  if (isRecorded || interruptedJourney(status) === 'configure') return undefined;
+  if (node !== undefined)
+    return isConfigured(node) ? 'its Node is configured, but its host is not recorded' : undefined;
+  return hasOrphans ? 'its Node may exist already' : undefined;
+}
+
+function isConfigured({ annotations }: NodeView): boolean {
+  return Object.hasOwn(annotations, nodeAnnotation.version);
+}
+
+/** Earlier versions did not record which journey was interrupted. */
+function interruptedJourney({ journey, phase, timeline = [] }: WindowsInstanceStatus): JourneyName | undefined {
+  if (journey !== undefined) return journey.name;
+  const isOpen = phase === 'Configuring' || phase === 'Failed';
+  return isOpen && timeline.length > 0 ? 'configure' : undefined;
 }
 
 function whyConfigure(facts: LifecycleFacts): string | undefined {
@@ -151,6 +195,20 @@ function whyReconnect(facts: LifecycleFacts): string | undefined {
     return isOwnVersion ? 'the key of its agent is not recorded' : undefined;
   }
   return nowMs < endsMs ? undefined : `the certificate of its agent expired at ${timestamp(endsMs)} without a renewal`;
+}
+
+function whyRekey({ desired, given }: LifecycleFacts): string | undefined {
+  return differ(desired?.keyHash, given?.keyHash) ? 'its SSH key is not the current one' : undefined;
+}
+
+function whyRefresh({ desired, given }: LifecycleFacts): string | undefined {
+  if (differ(desired?.servicesHash, given?.servicesHash)) return 'the settings of its services have changed';
+  return differ(desired?.fileHash, given?.fileHash) ? 'its files have changed' : undefined;
+}
+
+/** What was never recorded is not replaced. */
+function differ(desired: string | undefined, given: string | undefined): boolean {
+  return desired !== undefined && given !== undefined && desired !== given;
 }
 
 /** This Node was configured before, whatever it reports. One that was registered again has to be configured first. */

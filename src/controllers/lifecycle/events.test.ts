@@ -4,14 +4,22 @@ import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { eventObjects } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import type { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
+import type { Adoption, ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { EventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
+import { anyKey } from '../../../test/kit/lifecycle/lab-host.ts';
 import { nodeList } from '../../../test/kit/node-list.ts';
-import { configureKind, reconnectKind } from './act/run-journey.ts';
-import { addressConflicts, failureEvents, isTransientFailure, type InstanceEvent, setupEvent } from './events.ts';
+import { reconnectKind } from './act/run-journey.ts';
+import {
+  addressConflicts,
+  adoptionEvent,
+  failureEvents,
+  isTransientFailure,
+  type InstanceEvent,
+  setupEvent,
+} from './events.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const ago = (minutes: number) => new Date(nowMs - minutes * 60_000).toISOString();
@@ -72,14 +80,24 @@ for (const [kind, objects, text] of kinds) {
   });
 }
 
-test('records adoption and reconnection of the instance', () => {
-  const adoption = configureKind.event(instance(), { isAdopted: true } as ConfigureJourney);
+test('records the reconnection of an instance', () => {
   const reconnection = reconnectKind.event(instance({ kind: 'Machine' }), {} as ConfigureJourney);
-  expect([adoption, reconnection]).toMatchObject([
-    { type: 'Normal', reason: 'InstanceAdopted', message: expect.stringContaining('10.0.0.5') },
-    { type: 'Normal', reason: 'AgentReconnected', message: expect.stringContaining('10.0.0.5') },
-  ]);
+  expect(reconnection).toMatchObject({ reason: 'AgentReconnected', message: expect.stringContaining('10.0.0.5') });
 });
+
+const hostKey = anyKey();
+const adopted = { version: 'v1', isNewKey: false, predecessors: [] };
+const adoptions: [string, Adoption, RegExp][] = [
+  ['its Node and version', adopted, /^Adopted Node win-5 of version v1 as .* 10\.0\.0\.5; its host is unchanged$/],
+  ['a key that is pinned', { ...adopted, isNewKey: true }, /unchanged; pinned its SSH host key SHA256:\S+$/],
+  ['former instances', { ...adopted, predecessors: ['a', 'b'] }, /unchanged; it was WindowsInstance a, b$/],
+];
+for (const [about, adoption, message] of adoptions) {
+  test(`the event of an adoption has ${about}`, () => {
+    const text = adoptionEvent(instance(), { adoption, hostKey, nodeName: 'win-5' });
+    expect(text).toMatchObject({ type: 'Normal', reason: 'InstanceAdopted', message: expect.stringMatching(message) });
+  });
+}
 
 const nodeAt = (name: string, ...addresses: string[]): NodeView => ({
   name,

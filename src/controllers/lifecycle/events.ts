@@ -7,6 +7,8 @@ import { findCondition } from '#base/condition.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { ObjectReference } from '#kube/resources.ts';
 import { eventObjects, sourceReference } from '#cluster/instance-events.ts';
+import { fingerprint } from '#host/keys/public-key.ts';
+import type { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import type { ClusterNodes } from '#node/lifecycle/deps.ts';
 
 export interface InstanceEvent {
@@ -19,6 +21,17 @@ export function setupEvent({ spec }: WindowsInstance): EventText {
   return spec.source?.kind === 'Machine'
     ? eventText.machineSetup(spec.source.name ?? '')
     : eventText.instanceSetup(spec.address);
+}
+
+/** The Node of a host was recorded. */
+export function adoptionEvent(
+  { spec }: WindowsInstance,
+  { adoption, hostKey, nodeName = '' }: Pick<ConfigureJourney, 'adoption' | 'hostKey' | 'nodeName'>,
+): EventText {
+  const { version = '', isNewKey = false, predecessors = [] } = adoption ?? {};
+  const pinned = isNewKey && hostKey !== undefined ? `; pinned its SSH host key ${fingerprint(hostKey)}` : '';
+  const former = predecessors.length > 0 ? `; it was WindowsInstance ${predecessors.join(', ')}` : '';
+  return eventText.instanceAdopted(spec.address, nodeName, version, `${pinned}${former}`);
 }
 
 export function rejectionEvent({ spec }: WindowsInstance, { code, message, remedy }: AppError): EventText {

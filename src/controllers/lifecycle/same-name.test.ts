@@ -75,21 +75,6 @@ test('the name is free again when its instance and its Node are gone', async () 
   expect(await lab.ready('second')).toMatchObject({ node: 'template' });
 });
 
-test('an entry that is replaced by one with another address keeps its Node when key and name match', async () => {
-  const lab = await startJoinLab();
-  const host = lab.host();
-  lab.hosts.set(second, host);
-  lab.start();
-  await addFirst(lab);
-  const before = await lab.ready('first');
-  await addSecond(lab);
-  await lab.failed('NODE_NAME_TAKEN', 'second');
-  await lab.client.delete(windowsInstances, 'first', { namespace });
-  const after = await lab.ready('second');
-  expect([after.node, after.nodeUID, after.hostKey]).toEqual([before.node, before.nodeUID, before.hostKey]);
-  expect(host.boots).toBe(1);
-});
-
 const forbidden: [name: string, ofCluster: Partial<typeof noReservations>][] = [
   ['kubernetes', {}],
   ['kubernetes.default.svc', {}],

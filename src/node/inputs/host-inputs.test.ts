@@ -198,6 +198,16 @@ const missing: [name: string, remove: (made: ReturnType<typeof setUp>) => void, 
   ],
   ['a pull secret that can be read', breakPullSecret, 'PULL_SECRET_MALFORMED', 'pull'],
 ];
+for (const [name, remove] of missing) {
+  test(`reads the facts of hosts although ${name} is missing, and requests nothing`, () => {
+    const made = setUp();
+    remove(made);
+    made.api.calls.length = 0;
+    expect(made.source.readFacts()).toMatchObject({ version, platform: expect.any(String) });
+    expect(made.api.calls).toEqual([]);
+  });
+}
+
 for (const [name, remove, code, message] of missing) {
   test(`reports that ${name} is missing`, async () => {
     const made = setUp();

@@ -18,7 +18,7 @@ import { imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-opens
 import { nodeFiles, type NodeFilesInput } from '../desired/files.ts';
 import { daemonLogMegabytes } from '../desired/log-rotation.ts';
 import { registryFiles } from '../desired/registries/registries.ts';
-import type { HostInputs, HostInputSource } from '../lifecycle/deps.ts';
+import type { HostFacts, HostInputs, HostInputSource } from '../lifecycle/deps.ts';
 import { KeyRing, missingKey } from './key-ring.ts';
 import { missingInput, PendingInputError } from './missing-input.ts';
 import { loadInstanceKey } from './private-key.ts';
@@ -76,6 +76,7 @@ export function hostInputSource(parts: HostInputParts): HostInputSource {
   };
   return {
     loadKeys: (instance, signal) => loadKeys(instance, sources, parts, signal),
+    readFacts: () => hostFacts(factsOf(parts), parts),
     prepareInputs: (instance, signal) => prepareInputs(instance, sources, parts, signal),
   };
 }
@@ -108,7 +109,7 @@ async function prepareInputs(
   parts: HostInputParts,
   signal: AbortSignal,
 ): Promise<HostInputs> {
-  const { namespace, version, settings } = parts;
+  const { namespace, settings } = parts;
   const facts = factsOf(parts);
   checkServices(sources, parts);
   const tls = tlsPair(sources, namespace);
@@ -118,12 +119,9 @@ async function prepareInputs(
   const tokens = await bootstrapTokens(sources, parts, signal);
   const { fileSize } = settings.logRotation;
   return {
-    version,
+    ...hostFacts(facts, parts),
     namespace,
-    platform: facts.platform,
-    apiServerUrl: facts.apiServerUrl,
     vxlanPort: facts.network.vxlanPort,
-    reserved: facts.reserved,
     certificateLifetime: settings.certificateLifetime,
     tokens: [...tokenRecord(tokens.bootstrapToken, 'kubelet'), ...tokenRecord(tokens.agentToken, 'agent')],
     files: nodeFiles({ facts, ...tokens, tls, registries }),
@@ -131,6 +129,13 @@ async function prepareInputs(
     sealUsername: username => sealUsername(username, key.pem.reveal()),
     ...(fileSize !== '' && { agentLogMegabytes: daemonLogMegabytes(fileSize) }),
   };
+}
+
+function hostFacts(
+  { platform, apiServerUrl, reserved }: ClusterFacts,
+  { version }: Pick<HostInputParts, 'version'>,
+): HostFacts {
+  return { version, platform, apiServerUrl, reserved };
 }
 
 function factsOf({ facts }: HostInputParts): ClusterFacts {

@@ -43,23 +43,29 @@ export interface LifecycleSlots {
 export interface HostInputSource {
   /** The keys to connect with, in the order to try them. */
   loadKeys(instance: WindowsInstance, signal: AbortSignal): Promise<readonly PrivateKey[]>;
+  /** What is needed to identify a host. */
+  readFacts(): HostFacts;
   /** Called once the host answers, because it issues new tokens. */
   prepareInputs(instance: WindowsInstance, signal: AbortSignal): Promise<HostInputs>;
 }
 
-export interface HostInputs {
+/** What the operator knows about the cluster without creating or reading anything for a host. */
+export interface HostFacts {
   /** Of this operator. */
   version: string;
   /** Names that no host may have. */
   reserved: Reserved;
+  platform: string;
+  /** URL at which hosts reach the API server. */
+  apiServerUrl: string;
+}
+
+export interface HostInputs extends HostFacts {
   /** Go duration of the agent's certificates. */
   certificateLifetime: string;
   /** The tokens in the files. */
   tokens: readonly InstanceToken[];
   namespace: string;
-  platform: string;
-  /** URL at which hosts reach the API server. */
-  apiServerUrl: string;
   /** VXLAN port of the hybrid overlay; empty for the default. */
   vxlanPort: string;
   files: NodeFiles;

@@ -213,9 +213,16 @@ test('keeps the whole timeline at the end of a journey', () => {
 });
 
 test('a paused host keeps its status and shows the reason', () => {
-  const status = pausedStatus(stamp)({ phase: 'Failed', step: 'x', timeline: [broken], node: 'win-5' });
+  const next = 'configure, because it has no Node';
+  const status = pausedStatus(stamp, next)({ phase: 'Failed', step: 'x', timeline: [broken], node: 'win-5' });
   expect(status).toMatchObject({ phase: 'Paused', timeline: [broken], node: 'win-5' });
-  expect(conditionsOf(status)).toEqual({ Ready: ['Unknown', 'Paused', expect.stringContaining('spec.paused')] });
+  expect(conditionsOf(status)).toEqual({
+    Ready: [
+      'Unknown',
+      'Paused',
+      expect.stringMatching(/^spec\.paused is true.*resumed: configure, because it has no Node$/),
+    ],
+  });
 });
 
 test('keeps conditions of others, and changes times only with the state', () => {
@@ -239,10 +246,32 @@ test('omits an unknown generation', () => {
   expect(status).not.toHaveProperty('observedGeneration');
 });
 
+const journey = { name: 'configure', cause: 'it has no Node', started: '2026-03-01T12:00:00.000Z' } as const;
+test('the journey is in the status until it has ended', () => {
+  const running = { ...view(), journey };
+  const error = new AppError('HOST_UNREACHABLE', 'x', { remedy: 'y' });
+  const started = configuringStatus(running, stamp)({});
+  const failed = failedStatus(running, error, false, stamp)(started);
+  const paused = pausedStatus(stamp)(failed);
+  expect([started, failed, paused].map(status => status.journey)).toEqual([journey, journey, journey]);
+  expect(joinedStatus(running, node('v2'), 'v2', stamp)(failed)).not.toHaveProperty('journey');
+  expect(readyStatus(node('v2'), 'v2', stamp)(failed)).not.toHaveProperty('journey');
+});
+
+test('another journey starts with an empty timeline; one of an earlier version goes on', () => {
+  const spec = { address: 'a', username: 'Administrator' };
+  const instance: WindowsInstance = { metadata: {}, spec, status: { phase: 'Failed', journey } };
+  const names = ['configure', 'adopt', 'remove'] as const;
+  expect(names.map(name => isNewJourney(instance, name))).toEqual([false, true, true]);
+  const earlier: WindowsInstance = { ...instance, status: { phase: 'Failed' } };
+  expect(names.map(name => isNewJourney(earlier, name))).toEqual([false, false, false]);
+});
+
 const journeys: [string, InstancePhase | undefined, observed: number | undefined, boolean][] = [
   ['first', undefined, undefined, true],
   ['cut short', 'Configuring', 3, false],
   ['cut short while it reconnected', 'Reconnecting', 3, false],
+  ['cut short while it adopted', 'Adopting', 3, false],
   ['failed', 'Failed', 3, false],
   ['paused', 'Paused', 3, false],
   ['ended', 'Ready', 3, true],

@@ -5,10 +5,12 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import {
+  type InstanceJourney,
   type InstancePhase,
   type InstanceReboot,
   type InstanceRecord,
   instanceCondition,
+  type JourneyName,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
@@ -26,6 +28,7 @@ export interface JourneyView {
   node: string | undefined;
   /** What the journey found out about the host. */
   record: InstanceRecord;
+  journey?: InstanceJourney | undefined;
 }
 
 /** Reasons of conditions that are not error codes. */
@@ -104,7 +107,7 @@ export function failedStatus(
 /** The Node is in service and no journey runs. */
 export function readyStatus(node: NodeView | undefined, version: string, stamp: StatusStamp): StatusChange {
   return before => {
-    const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, ...rest } = before;
+    const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, journey: _j, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
     const recorded = running === version ? version : (before.version ?? (isAdopted(before) ? running : undefined));
     const status = {
@@ -127,10 +130,11 @@ export function joinedStatus(view: JourneyView, node: NodeView, version: string,
   return before => readyStatus(node, version, stamp)(withJourney(before, view));
 }
 
-export function pausedStatus(stamp: StatusStamp): StatusChange {
+/** `next` is what the operator would do. */
+export function pausedStatus(stamp: StatusStamp, next = 'nothing is due'): StatusChange {
   const condition = {
     reason: conditionReason.paused,
-    message: 'spec.paused is true; the operator does not change the host',
+    message: `spec.paused is true; the operator does not change the host. When it is resumed: ${next}`,
   };
   return before => {
     const { step: _s, progress: _p, activity: _a, nextAttempt: _n, ...rest } = before;
@@ -139,12 +143,21 @@ export function pausedStatus(stamp: StatusStamp): StatusChange {
   };
 }
 
-/** True if the journey in the status is over, so that the next one starts with an empty timeline. */
-export function isNewJourney({ metadata, status = {} }: WindowsInstance): boolean {
-  const isOther = status.observedGeneration !== metadata.generation;
-  return (
-    isOther || status.phase === undefined || !['Configuring', 'Reconnecting', 'Failed', 'Paused'].includes(status.phase)
-  );
+/** Phases of a journey that runs or is interrupted. */
+const openPhases: readonly InstancePhase[] = [
+  'Configuring',
+  'Reconnecting',
+  'Adopting',
+  'Removing',
+  'Failed',
+  'Paused',
+];
+
+/** True if the journey in the status is over or another one, so that the next one starts with an empty timeline. */
+export function isNewJourney({ metadata, status = {} }: WindowsInstance, name?: JourneyName): boolean {
+  const isChanged = status.observedGeneration !== metadata.generation;
+  const isOther = name !== undefined && (status.journey?.name ?? name) !== name;
+  return isChanged || isOther || status.phase === undefined || !openPhases.includes(status.phase);
 }
 
 function restConditions(node: NodeView | undefined, version: string): NewCondition[] {
@@ -169,11 +182,12 @@ function restConditions(node: NodeView | undefined, version: string): NewConditi
 
 function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsInstanceStatus {
   const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, ...rest } = before;
-  const { journal, reboot, ipv4, node, record } = view;
+  const { journal, reboot, ipv4, node, record, journey } = view;
   const { step, progress, activity } = journal;
   return {
     ...rest,
     ...mergeRecord(before, record),
+    ...(journey !== undefined && { journey }),
     timeline: journal.timeline(),
     ...(step !== undefined && { step }),
     ...(progress !== undefined && { progress }),

@@ -1,10 +1,15 @@
-import type { Clock } from '#base/clock.ts';
+import { type Clock, timestamp } from '#base/clock.ts';
 import type { NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
-import type { InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
+import type {
+  InstanceJourney,
+  InstancePhase,
+  InstanceReboot,
+  InstanceRecord,
+} from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import { mergeRecord } from '../record.ts';
 import {
@@ -24,6 +29,8 @@ export interface JourneyRecordOptions {
   log: Log;
   /** Phase of the instance while the journey runs. */
   phase: InstancePhase;
+  /** Which journey runs and why; its timeline is continued only by the same journey. */
+  journey?: Pick<InstanceJourney, 'name' | 'cause'>;
   nodes: { get(name: string): NodeView | undefined };
 }
 
@@ -40,20 +47,26 @@ export class JourneyRecord implements AsyncDisposable {
   readonly #options: JourneyRecordOptions;
   readonly #writer: StatusWriter;
   #status: () => StatusChange;
+  #phase: InstancePhase;
+  #journey: InstanceJourney | undefined;
   #reboot: InstanceReboot | undefined;
   #changes: InstanceRecord = {};
 
   constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
     const { status = {} } = instance;
-    const { timeline = [], reboot } = isNewJourney(instance) ? {} : status;
+    const isNew = isNewJourney(instance, options.journey?.name);
+    const { timeline = [], reboot, journey } = isNew ? {} : status;
     const attempted = (name: string) => timeline.find(step => step.name === name);
+    const started = journey?.started ?? timestamp(options.clock.now());
+    this.#journey = options.journey && { ...options.journey, started };
+    this.#phase = options.phase;
     this.#instance = instance;
     this.#options = options;
     this.#reboot = reboot;
     // A Node that did not register in time will not register later either.
     this.awaitsNode = attempted('bootstrap') !== undefined && attempted('find node')?.lastError === undefined;
     this.installsAgent = attempted('agent service') !== undefined;
-    this.#status = () => configuringStatus(this.#view(), this.#stamp(), options.phase);
+    this.#status = () => configuringStatus(this.#view(), this.#stamp(), this.#phase);
     this.#writer = new StatusWriter(instance, { ...options, change: () => this.#status() });
     this.journal = new Journal(timeline, options.clock, () => this.#writer.request());
   }
@@ -78,6 +91,12 @@ export class JourneyRecord implements AsyncDisposable {
   async saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
     this.#reboot = reboot;
     await this.#writer.write();
+  }
+
+  /** Goes on as another journey, with the same timeline: its next attempt starts there. */
+  continueAs(name: InstanceJourney['name'], phase: InstancePhase): void {
+    this.#journey = this.#journey && { ...this.#journey, name };
+    this.#phase = phase;
   }
 
   /** Resolves once it is stored. */
@@ -118,6 +137,6 @@ export class JourneyRecord implements AsyncDisposable {
     // A name that is only claimed may still turn out to be that of another Node.
     const found = this.#options.nodes.get(this.known.host?.name ?? '');
     const node = found !== undefined && isWindowsNode(found) ? found.name : undefined;
-    return { journal, reboot: this.#reboot, ipv4, node, record: this.#changes };
+    return { journal, reboot: this.#reboot, ipv4, node, record: this.#changes, journey: this.#journey };
   }
 }

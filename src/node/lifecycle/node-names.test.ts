@@ -152,3 +152,38 @@ for (const [about, name, want] of holders) {
     expect(names.ownerOf(name, own, nodeList(...nodes))).toBe(want);
   });
 }
+
+test('a name of instances that give up their host passes to their successor, and to no other', () => {
+  const [leaving, staying] = [instance('leaving', called('win')), instance('staying', called('other'))];
+  const all = [leaving, staying, a, b];
+  const names = new NodeNames({
+    holders: name => all.filter(each => boundNode(each) === name),
+    named: name => (name === 'win' ? [leaving] : []),
+    find: ({ metadata }) => all.find(each => each.metadata.name === metadata.name),
+    isLeaving: each => each === leaving,
+  });
+  const same = () => true;
+  expect(names.predecessors('win', a, () => false)).toEqual([]);
+  expect(names.predecessors('other', a, same)).toEqual([]);
+  expect(names.predecessors('win', leaving, same)).toEqual([]);
+  const predecessors = names.predecessors('win', a, same);
+  expect(predecessors).toEqual([leaving]);
+  expect([names.claim('win', a)?.metadata.name, names.ownerOf('win', a, nodeList())]).toEqual([
+    'leaving',
+    'WindowsInstance leaving',
+  ]);
+  expect([names.claim('win', a, predecessors), names.ownerOf('win', a, nodeList(), predecessors)]).toEqual([
+    undefined,
+    undefined,
+  ]);
+  expect(names.claim('win', b, predecessors)).toBe(a);
+});
+
+test('deletes a predecessor, where that is possible', async () => {
+  const discarded: WindowsInstance[] = [];
+  const none = { holders: () => [], named: () => [], find: () => undefined };
+  const { signal } = new AbortController();
+  await new NodeNames({ ...none, discard: async each => void discarded.push(each) }).discard(a, signal);
+  await new NodeNames(none).discard(b, signal);
+  expect(discarded).toEqual([a]);
+});

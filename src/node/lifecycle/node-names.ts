@@ -15,6 +15,10 @@ export interface NodeNamesOptions {
   named: (name: string) => readonly WindowsInstance[];
   /** The current instance; undefined when it is gone. */
   find: (instance: WindowsInstance) => WindowsInstance | undefined;
+  /** Whether the instance gives up its host: its removal is requested, or its entry is gone. */
+  isLeaving?: (instance: WindowsInstance) => boolean;
+  /** Deletes the object of an instance whose host another instance has taken over. */
+  discard?: (instance: WindowsInstance, signal: AbortSignal) => Promise<void>;
   /** Names that the cloud gave to Machines. */
   machines?: MachineNames;
 }
@@ -31,9 +35,30 @@ export class NodeNames {
     this.#options = options;
   }
 
+  /**
+   * Other instances with this name that give up their host, and whose host this is. `isSame` rests on what the host showed over SSH.
+   */
+  predecessors(
+    name: string,
+    instance: WindowsInstance,
+    isSame: (other: WindowsInstance) => boolean,
+  ): readonly WindowsInstance[] {
+    const { holders, isLeaving = () => false } = this.#options;
+    return holders(name).filter(other => isOther(other, instance) && isLeaving(other) && isSame(other));
+  }
+
+  /** Called once the record of the successor is stored. */
+  async discard(predecessor: WindowsInstance, signal: AbortSignal): Promise<void> {
+    await this.#options.discard?.(predecessor, signal);
+  }
+
   /** Claims the name for the instance; returns the instance that has it already. */
-  claim(name: string, instance: WindowsInstance): WindowsInstance | undefined {
-    const holder = this.#holder(name, instance);
+  claim(
+    name: string,
+    instance: WindowsInstance,
+    predecessors: readonly WindowsInstance[] = [],
+  ): WindowsInstance | undefined {
+    const holder = this.#holder(name, [instance, ...predecessors]);
     if (holder === undefined) this.#claims.set(name, instance);
     return holder;
   }
@@ -46,11 +71,13 @@ export class NodeNames {
     name: string,
     instance: WindowsInstance,
     nodes: { withAddress(addresses: Iterable<string>): readonly NodeView[] },
+    predecessors: readonly WindowsInstance[] = [],
   ): string | undefined {
-    const other = this.#options.named(name).find(({ metadata }) => metadata.uid !== instance.metadata.uid);
+    const own = [instance, ...predecessors];
+    const other = this.#options.named(name).find(each => own.every(one => isOther(each, one)));
     if (other !== undefined) return `WindowsInstance ${other.metadata.name}`;
-    const own = machineOf(instance);
-    const machine = this.#options.machines?.withName(name).find(each => each !== own);
+    const ownMachine = machineOf(instance);
+    const machine = this.#options.machines?.withName(name).find(each => each !== ownMachine);
     if (machine !== undefined) return `Machine ${machine}`;
     const node = nodes.withAddress([name]).find(isControlPlane);
     return node && `Node ${node.name}`;
@@ -63,17 +90,26 @@ export class NodeNames {
     return names.length === 0 ? undefined : names;
   }
 
-  #holder(name: string, instance: WindowsInstance): WindowsInstance | undefined {
-    const isOther = (other: WindowsInstance) => other.metadata.uid !== instance.metadata.uid;
-    const [first] = this.#options.holders(name).toSorted(byAge);
-    if (first !== undefined) return isOther(first) ? first : undefined;
+  /** The first of `own` is the instance itself; the others give up the name. */
+  #holder(name: string, own: readonly WindowsInstance[]): WindowsInstance | undefined {
+    const isForeign = (other: WindowsInstance) => own.every(each => isOther(other, each));
+    const leaving = own.slice(1);
+    const [first] = this.#options
+      .holders(name)
+      .filter(each => leaving.every(one => isOther(each, one)))
+      .toSorted(byAge);
+    if (first !== undefined) return isForeign(first) ? first : undefined;
     const claimed = this.#claims.get(name);
     const now = claimed && this.#options.find(claimed);
-    if (claimed === undefined || now === undefined || !isOther(claimed)) return undefined;
+    if (claimed === undefined || now === undefined || !isForeign(claimed)) return undefined;
     if (now.metadata.uid !== claimed.metadata.uid) return undefined;
     // A claim ends when another name was recorded.
     return [undefined, name].includes(boundNode(now)) ? now : undefined;
   }
+}
+
+function isOther({ metadata: one }: WindowsInstance, { metadata: other }: WindowsInstance): boolean {
+  return one.uid !== other.uid;
 }
 
 function isControlPlane({ labels }: NodeView): boolean {

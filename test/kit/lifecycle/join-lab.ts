@@ -188,7 +188,11 @@ export class JoinLab {
       resolver: { addresses: async name => (name === 'win.example.com' ? [address] : []) },
       inputs: {
         loadKeys: async () => [this.privateKey],
-        prepareInputs: async () => this.inputs(this.#defaultInputs()),
+        readFacts: () => this.inputs(this.#defaultInputs()),
+        prepareInputs: async () => {
+          this.tokens += 1;
+          return this.inputs(this.#defaultInputs());
+        },
       },
       dialTcp: async () => undefined,
       payload: memoryPayload(),
@@ -291,7 +295,6 @@ export class JoinLab {
   }
 
   #defaultInputs(): HostInputs {
-    this.tokens += 1;
     const text = (path: string, content: string, sensitive = false) => ({
       path,
       content: new Secret(content),

@@ -129,20 +129,19 @@ export class JourneyBench {
   #world(options: BenchOptions): LifecycleDeps {
     const { api, clock, metrics, drained } = this;
     const content = new Secret('{}');
+    const facts = { version: 'v2', reserved: noReservations, platform: 'None', apiServerUrl: '', ...options.inputs };
     return {
       connect: this.host.connect,
       dialTcp: options.dialTcp ?? (async () => undefined),
       resolver: { addresses: async name => (name === 'win.example.com' ? ['fd00::1', this.host.address] : []) },
       inputs: {
         loadKeys: async () => [this.#key],
+        readFacts: () => facts,
         prepareInputs: async () => ({
-          version: 'v2',
-          reserved: noReservations,
+          ...facts,
           certificateLifetime: '24h',
           tokens: [{ id: 'JTI=one', use: 'kubelet', expires: '2999-01-01T00:00:00Z' }],
           namespace: 'wmco',
-          platform: 'None',
-          apiServerUrl: '',
           vxlanPort: '',
           files: { files: [{ path: file.kubeletConfig, content, sensitive: false }], ownedDirectories: [], hash: '' },
           publicKeyHash: 'hash',

@@ -26,7 +26,7 @@ async function started(): Promise<SourceBench> {
       ...bench.parts,
       connect: never,
       dialTcp: never,
-      inputs: { loadKeys: never, prepareInputs: never },
+      inputs: { loadKeys: never, readFacts: () => never() as never, prepareInputs: never },
       payload: { agent: never, files: never },
     }),
   );

@@ -1,5 +1,13 @@
 import { Slots } from '#base/waiting/slots.ts';
-import { byNode, bySpecName, indexByNode, specNames, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { deleteInstance } from '#cluster/instance-sync/apply-plan.ts';
+import {
+  byNode,
+  bySpecName,
+  indexByNode,
+  specNames,
+  type WindowsInstance,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { Drainer } from '#kube/drain/drain.ts';
 import { keyOf } from '#kube/resource.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
@@ -11,7 +19,11 @@ import { NodeNames } from '#node/lifecycle/node-names.ts';
 import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
 
 /** Everything that journeys share. */
-export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
+export function createDeps(
+  parts: LifecycleParts,
+  { joins, uploads }: LifecycleLimits,
+  isLeaving: (instance: WindowsInstance) => boolean,
+): LifecycleDeps {
   const {
     client,
     informers,
@@ -49,6 +61,8 @@ export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleL
       holders: name => instances.store.byIndex(byNode, name),
       named: name => instances.store.byIndex(bySpecName, name),
       find: instance => instances.store.get(keyOf(instance)),
+      isLeaving,
+      discard: (instance, signal) => deleteInstance(instance, 'its host was taken over', { client, log, signal }),
       ...(machineNames && { machines: machineNames }),
     }),
     clock,

@@ -2,7 +2,7 @@ import { isAppError } from '#base/errors.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
-import type { InstancePhase } from '#contract/windows-instance/resource.ts';
+import type { InstancePhase, JourneyName } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
@@ -10,12 +10,12 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
 import { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { kubeletCondition } from '#node/lifecycle/configure/reach-kubelet.ts';
-import { configure, reconnect } from '#node/lifecycle/configure/steps.ts';
+import { adopt, configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import type { Acceptance } from './acceptance.ts';
-import { failureEvents, isTransientFailure, setupEvent } from '../events.ts';
+import { adoptionEvent, failureEvents, isTransientFailure, setupEvent } from '../events.ts';
 import { longestRetryMs } from '../retry.ts';
 
 export interface JourneyParts {
@@ -30,6 +30,7 @@ export interface JourneyParts {
 
 /** A list of steps, with the phase while it runs and the event at its end. */
 export interface JourneyKind {
+  name: JourneyName;
   run: (journey: ConfigureJourney, run: StepRun) => Promise<void>;
   phase: InstancePhase;
   /** Logged at its end. */
@@ -38,19 +39,34 @@ export interface JourneyKind {
 }
 
 export const configureKind: JourneyKind = {
+  name: 'configure',
   run: configure,
   phase: 'Configuring',
   message: 'Instance has been configured as a worker node',
-  event: (instance, { isAdopted }) =>
-    isAdopted ? eventText.instanceAdopted(instance.spec.address) : setupEvent(instance),
+  event: setupEvent,
+};
+
+export const adoptKind: JourneyKind = {
+  name: 'adopt',
+  run: adopt,
+  phase: 'Adopting',
+  message: 'Adopted node',
+  event: adoptionEvent,
 };
 
 export const reconnectKind: JourneyKind = {
+  name: 'reconnect',
   run: reconnect,
   phase: 'Reconnecting',
   message: 'Reconnected agent',
   event: ({ spec }) => eventText.agentReconnected(spec.address),
 };
+
+/** Each of `configure` and `adopt` may turn out to be the other. */
+function kindAtEnd(kind: JourneyKind, { adoption }: ConfigureJourney): JourneyKind {
+  if (adoption !== undefined) return adoptKind;
+  return kind === adoptKind ? configureKind : kind;
+}
 
 /**
  * Runs the journey from where an earlier attempt ended. Rejects when it fails, with the failure in the status. When the instance is
@@ -58,7 +74,7 @@ export const reconnectKind: JourneyKind = {
  */
 export async function runJourney(
   instance: WindowsInstance,
-  kind: JourneyKind,
+  { kind, cause }: { kind: JourneyKind; cause: string },
   parts: JourneyParts,
   pass: Pass,
 ): Promise<void> {
@@ -69,7 +85,14 @@ export async function runJourney(
   const rejection = new AbortController();
   using _rejection = acceptance.follow(instance, () => rejection.abort(changed));
   const signal = AbortSignal.any([pass.signal, change.signal, rejection.signal]);
-  const record = new JourneyRecord(instance, { client, clock, log, nodes, phase: kind.phase });
+  const record = new JourneyRecord(instance, {
+    client,
+    clock,
+    log,
+    nodes,
+    phase: kind.phase,
+    journey: { name: kind.name, cause },
+  });
   await using journey = new ConfigureJourney(instance, deps, record);
   // Ends before the journey closes its connection: the next leader may write the status by then.
   await using _record = record;
@@ -86,8 +109,9 @@ export async function runJourney(
   }
   const { node, kubelet } = journey;
   if (isEndOfPass(signal) || node === undefined) return;
-  log.info(kind.message, { Node: node.name, ...journey.host.usage() });
-  recordEvent(recorder, instance, kind.event(instance, journey));
+  const { message, event } = kindAtEnd(kind, journey);
+  log.info(message, { Node: node.name, ...journey.host.usage() });
+  recordEvent(recorder, instance, event(instance, journey));
   if (kubelet?.ok === false) recordEvent(recorder, instance, eventText.kubeletUnreachable(kubelet.problem));
   await record.finish(node, version, kubelet === undefined ? [] : [kubeletCondition(kubelet)]);
 }

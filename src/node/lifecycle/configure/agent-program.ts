@@ -23,7 +23,7 @@ export const uploadAgent: Step<ConfigureJourney> = {
   limitMs: 60 * 60_000,
   remedy: checkUpload,
   async run(journey, turn) {
-    const { agent } = journey.prepared;
+    const { agent } = journey.basics;
     if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
   },
 };
@@ -66,7 +66,7 @@ async function verifiedInventory(journey: ConfigureJourney, signal: AbortSignal)
   const inventory = await askForInventory(journey, signal);
   const path = programOf(journey);
   const hash = Object.entries(inventory.files).find(([each]) => pathKey(each) === pathKey(path))?.[1];
-  if (hash === journey.prepared.agent.sha256) return inventory;
+  if (hash === journey.basics.agent.sha256) return inventory;
   throw new AppError('AGENT_PROGRAM_DAMAGED', `${journey.address}: ${path} is not the program that was uploaded`, {
     remedy: 'Find out what changes programs on the host, such as a virus scanner.',
   });
@@ -95,7 +95,7 @@ const damageErrors: readonly ErrorCode[] = ['AGENT_PROGRAM_DAMAGED', 'AGENT_COMM
 function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory): void {
   // The preflight reports a user without administrator rights.
   if (!isAdministrator) return;
-  const { agent } = journey.prepared;
+  const { agent } = journey.basics;
   const { files } = journey.inventory;
   for (const path of [programOf(journey), agent.path]) {
     if (files[pathKey(path)] !== agent.sha256) {
@@ -104,17 +104,17 @@ function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory):
   }
 }
 
-function programOf({ prepared }: ConfigureJourney): string {
-  return agentProgram(prepared.agent.sha256);
+function programOf({ basics }: ConfigureJourney): string {
+  return agentProgram(basics.agent.sha256);
 }
 
-function inventoryOptions({ prepared }: ConfigureJourney): InventoryOptions {
-  const { apiServerUrl, platform } = prepared.inputs;
+function inventoryOptions({ basics }: ConfigureJourney): InventoryOptions {
+  const { apiServerUrl, platform } = basics.facts;
   return { apiServerUrl, ...nameSourceOf(platform) };
 }
 
 async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> {
-  const { agent } = journey.prepared;
+  const { agent } = journey.basics;
   const { host, deps, address } = journey;
   const { signal, report } = turn;
   turn.note(`waiting for uploads of ${deps.slots.uploads.taken} other hosts`);

@@ -88,7 +88,8 @@ const agent = { keyHash: 'a', installed: '' };
 const adoptions: [string, version: string, record: BenchOptions['record'], isAdopted: boolean][] = [
   ['a Node of another version without a record', 'v1', {}, true],
   ['a Node of another version whose agent is ours', 'v1', { agent }, false],
-  ['a Node of this version', 'v2', {}, false],
+  ['a Node of this version without a record', 'v2', {}, true],
+  ['a Node whose host is recorded', 'v2', { host: { name: 'win-5', addresses: [] } }, false],
 ];
 for (const [name, version, record = {}, isAdopted] of adoptions) {
   test(`${isAdopted ? 'adopts' : 'does not adopt'} ${name}`, async () => {
@@ -97,7 +98,7 @@ for (const [name, version, record = {}, isAdopted] of adoptions) {
       metadata: { ...finished.metadata, annotations: { [nodeAnnotation.version]: version } },
     });
     await bench.take(...begin, claimName);
-    expect(bench.journey.isAdopted).toBe(isAdopted);
+    expect(bench.journey.adoption !== undefined).toBe(isAdopted);
     const hosts = bench.records.flatMap(({ host }) => host ?? []);
     expect(hosts).toEqual(isAdopted ? [{ name: 'win-5', addresses: ['10.0.0.5'] }] : []);
     expect(bench.records.flatMap(({ tokens }) => tokens ?? [])).toEqual([]);

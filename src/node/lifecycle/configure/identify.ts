@@ -1,12 +1,13 @@
 import { isNodeName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { Inventory } from '#contract/inventory.ts';
-import { needsUpgrade } from '#contract/node-marks.ts';
 import type { InstanceHost } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { nameSourceOf } from '../../desired/services.ts';
 import { addTokens } from '../../record.ts';
 import type { Step } from '../step.ts';
+import { adoptNode, findPredecessors, isAdoptable, takeOver } from './adopt.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkName } from './name-check.ts';
 import { checkCluster } from './remedies.ts';
@@ -20,17 +21,15 @@ export const claimName: Step<ConfigureJourney> = {
   usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
-  async run(journey) {
+  async run(journey, { signal }) {
     // The preflight reports a user without administrator rights, who cannot read names either.
     if (!journey.inventory.isAdministrator) return;
     const name = expectedName(journey);
-    check(journey, name);
+    const predecessors = check(journey, name);
     journey.claimedName = name;
-    const { known } = journey.record;
-    // A Node that another version configured is recorded and stays unchanged.
-    if (known.agent !== undefined || !needsUpgrade(journey.node, journey.prepared.inputs.version)) return;
-    await journey.record.save({ host: hostOf(journey, name) });
-    journey.isAdopted = true;
+    const host = hostOf(journey, name);
+    if (isAdoptable(journey, reportedName(journey.inventory))) await adoptNode(journey, host, predecessors);
+    await takeOver(journey, host, predecessors, signal);
   },
 };
 
@@ -66,18 +65,21 @@ function reportedName({ nodeName, hostName }: Inventory): string {
   return nodeName === '' && !isNodeName(hostName.toLowerCase()) ? hostName : nodeName;
 }
 
-function check(journey: ConfigureJourney, name: string): void {
-  const { address, inventory, instance, deps, record, prepared, hostKey } = journey;
+/** Returns the instances from which this one takes over the host. */
+function check(journey: ConfigureJourney, name: string): readonly WindowsInstance[] {
+  const { address, inventory, instance, deps, record, basics, hostKey } = journey;
   const { nodes, names } = deps;
   const certified = instance.status?.certifiedName;
+  const predecessors = name === '' ? [] : findPredecessors(journey, name);
   const recorded = certified ?? record.known.host?.name ?? instance.status?.node;
   const problem = checkName({
     address,
     name,
     problems: inventory.problems,
-    reserved: prepared.inputs.reserved,
-    holder: name === '' ? undefined : names.claim(name, instance)?.metadata.name,
-    addressOf: names.ownerOf(name, instance, nodes),
+    reserved: basics.facts.reserved,
+    holder: name === '' ? undefined : names.claim(name, instance, predecessors)?.metadata.name,
+    addressOf: names.ownerOf(name, instance, nodes, predecessors),
+    isTakenOver: predecessors.length > 0,
     wantedLabel: wantedLabel(journey),
     dialed: journey.ipv4,
     machineNames: names.machineNames(instance),
@@ -89,11 +91,12 @@ function check(journey: ConfigureJourney, name: string): void {
     hostKey: hostKey === undefined ? '' : printHostKey(hostKey),
   });
   if (problem !== undefined) throw problem;
+  return predecessors;
 }
 
 /** Where the cloud provides the node name, spec.hostname does not decide it. */
-function wantedLabel({ instance, prepared }: ConfigureJourney): string | undefined {
-  const { nameSource = 'fqdn' } = nameSourceOf(prepared.inputs.platform);
+function wantedLabel({ instance, basics }: ConfigureJourney): string | undefined {
+  const { nameSource = 'fqdn' } = nameSourceOf(basics.facts.platform);
   return nameSource === 'fqdn' ? instance.spec.hostname?.toLowerCase() : undefined;
 }
 

@@ -10,7 +10,7 @@ import type { BundleFile } from '../../bundle.ts';
 import type { PlainFile } from '../../payload-source.ts';
 import { HostSession } from '../host-session.ts';
 import type { JourneyRecord } from '../journey-record.ts';
-import type { HostInputs, LifecycleDeps } from '../deps.ts';
+import type { HostFacts, HostInputs, LifecycleDeps } from '../deps.ts';
 import { openHost } from './connect.ts';
 import type { KubeletReach } from './reach-kubelet.ts';
 
@@ -26,12 +26,13 @@ export class ConfigureJourney implements AsyncDisposable {
   hostKey: HostKey | undefined;
   /** Name that the kubelet registers, once claimed. */
   claimedName: string | undefined;
-  /** Another version configured the Node: it is recorded and stays unchanged. */
-  isAdopted = false;
+  /** Set when an operator configured the Node before: it is recorded, and the host stays unchanged. */
+  adoption: Adoption | undefined;
   /** Set by the last step of `configure`. */
   kubelet: KubeletReach | undefined;
   /** One of the slots for hosts that are being configured. */
   slot: Disposable | undefined;
+  #basics: JourneyBasics | undefined;
   #prepared: PreparedFiles | undefined;
   #programs: readonly BundleFile[] | undefined;
   #inventory: Inventory | undefined;
@@ -50,7 +51,7 @@ export class ConfigureJourney implements AsyncDisposable {
 
   /** Command lines for the agent program on this host. */
   get commands(): AgentCommands {
-    return agentCommands(agentProgram(this.prepared.agent.sha256));
+    return agentCommands(agentProgram(this.basics.agent.sha256));
   }
 
   get username(): string {
@@ -76,6 +77,15 @@ export class ConfigureJourney implements AsyncDisposable {
     });
   }
 
+  get basics(): JourneyBasics {
+    if (this.#basics === undefined) throw new Error('the agent program is not prepared yet');
+    return this.#basics;
+  }
+
+  set basics(basics: JourneyBasics) {
+    this.#basics = basics;
+  }
+
   get prepared(): PreparedFiles {
     if (this.#prepared === undefined) throw new Error('the files of the host are not prepared yet');
     return this.#prepared;
@@ -83,6 +93,7 @@ export class ConfigureJourney implements AsyncDisposable {
 
   set prepared(prepared: PreparedFiles) {
     this.#prepared = prepared;
+    this.#basics = { facts: prepared.inputs, agent: prepared.agent };
   }
 
   /** All programs except the agent. */
@@ -124,6 +135,22 @@ export class ConfigureJourney implements AsyncDisposable {
     this.releaseSlot();
     await this.host[Symbol.asyncDispose]();
   }
+}
+
+/** What every journey to a host needs. */
+export interface JourneyBasics {
+  facts: HostFacts;
+  agent: PlainFile;
+}
+
+/** A Node that was recorded with its host unchanged. */
+export interface Adoption {
+  /** Reported by the Node. */
+  version: string;
+  /** Whether its Node had no SSH host key, so that the key shown was trusted. */
+  isNewKey: boolean;
+  /** Instances that gave up the host. */
+  predecessors: readonly string[];
 }
 
 /** Files for the host. */

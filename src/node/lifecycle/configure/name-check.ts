@@ -10,6 +10,8 @@ import { type Reserved, reservedProblem } from '#contract/reserved.ts';
 export interface NameFacts {
   /** How messages name the host. */
   address: string;
+  /** The host is taken over from another instance, whose record has its key and this name. */
+  isTakenOver?: boolean;
   /** Name that the kubelet would register. */
   name: string;
   /** Why the host does not know its name. */
@@ -135,8 +137,8 @@ const isUnchanged: Rule = ({ address, name, recorded }) => {
 };
 
 /** A Node that is not recorded is adopted only if this operator configured it and the host shows the same SSH host key. */
-const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed }) => {
-  if (node === undefined || recorded?.name === name) return undefined;
+const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed, isTakenOver = false }) => {
+  if (node === undefined || recorded?.name === name || isTakenOver) return undefined;
   const problem = foreignNode(node, hostKey, dialed);
   if (problem === undefined) return undefined;
   return new AppError('HOST_NAME_TAKEN', `${address}: Node ${name} ${problem}`, {

@@ -25,6 +25,19 @@ export const prepareFiles: Step<ConfigureJourney> = {
   },
 };
 
+/** For journeys that write no files: nothing has to exist in the cluster, and no token is created. */
+export const prepareAgent: Step<ConfigureJourney> = {
+  name: 'prepare agent',
+  description: 'prepares the agent program only; creates no token and needs no Secret',
+  usualMs: 15_000,
+  limitMs: 15 * 60_000,
+  remedy: checkPayload,
+  async run(journey) {
+    const { inputs, payload } = journey.deps;
+    journey.basics = { facts: inputs.readFacts(), agent: await payload.agent() };
+  },
+};
+
 export const packPrograms: Step<ConfigureJourney> = {
   name: 'pack programs',
   description: 'waits until all programs are checked and packed, which is done once for all hosts',

@@ -12,13 +12,14 @@ import { connect } from './connect.ts';
 import { prepareFiles } from './prepare-files.ts';
 import { claimName } from './identify.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
-import { configureSteps, reconnectOtherSteps, reconnectSteps } from './steps.ts';
+import { adoptSteps, configureSteps, reconnectOtherSteps, reconnectSteps } from './steps.ts';
 
 const begin = [connect, prepareFiles, uploadAgent, takeInventory, claimName];
 const soon = (ms = 15) => new Promise(resolve => setTimeout(resolve, ms));
 
 test.each([
   ['configure', configureSteps],
+  ['adopt', adoptSteps],
   ['reconnect', reconnectSteps],
   ['reconnect for another version', reconnectOtherSteps],
 ])('every step of %s has a unique name, a description, a usual time and a limit', (_, steps) => {
@@ -36,7 +37,8 @@ test.each([
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/lifecycle.md'), 'utf8');
 
 test('docs/lifecycle.md has the steps in their order, with what they do, their times and codes', () => {
-  const rows = page
+  const [, section = ''] = page.split('## The steps of `configure`\n');
+  const rows = (section.split('\n## ', 1)[0] ?? '')
     .split('\n')
     .filter(line => /^\| \d+ \|/.test(line))
     .map(line =>
@@ -54,6 +56,12 @@ test('docs/lifecycle.md has the steps in their order, with what they do, their t
       `\`${timeout?.code ?? 'STEP_TIMEOUT'}\``,
     ]),
   );
+});
+
+test('docs/lifecycle.md has the steps of adopt in their order', () => {
+  const [, section = ''] = page.split('## Adoption\n');
+  const [steps = ''] = /^The steps are ([^.]*)\./m.exec(section)?.slice(1) ?? [];
+  expect(steps.replaceAll('\n', ' ').split(/, | and /)).toEqual(adoptSteps.map(({ name }) => name));
 });
 
 test('connects by the address a name has, and takes an IPv4 one', async () => {

@@ -13,7 +13,7 @@ import { bootstrap } from './bootstrap.ts';
 import { checkHost } from './check-host.ts';
 import { cleanUp } from './cleanup.ts';
 import { acquireSlot, acquireSlotAgain, connect } from './connect.ts';
-import { prepareFiles, packPrograms } from './prepare-files.ts';
+import { packPrograms, prepareAgent, prepareFiles } from './prepare-files.ts';
 import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
@@ -63,8 +63,31 @@ export async function configure(journey: ConfigureJourney, run: StepRun): Promis
   await runSteps(reach, journey, run);
   try {
     await runSteps(identify, journey, run);
-    if (journey.isAdopted) return;
+    if (journey.adoption !== undefined) return;
     await runSteps(setUp, journey, run);
+  } finally {
+    journey.releaseSlot();
+  }
+  await runSteps(join, journey, run);
+}
+
+/** Nothing on the host changes: no token, no restart, no drain. */
+const identifyOnly: Steps = [prepareAgent, uploadAgent, takeInventory, claimName];
+
+/**
+ * Records the Node of a host that an operator configured before.
+ * @public for docs
+ */
+export const adoptSteps: Steps = [...reach, ...identifyOnly];
+
+/** A host without such a Node is configured. */
+export async function adopt(journey: ConfigureJourney, run: StepRun): Promise<void> {
+  await runSteps(reach, journey, run);
+  try {
+    await runSteps(identifyOnly, journey, run);
+    if (journey.adoption !== undefined) return;
+    journey.record.continueAs('configure', 'Configuring');
+    await runSteps([prepareFiles, ...setUp], journey, run);
   } finally {
     journey.releaseSlot();
   }
