@@ -53,6 +53,8 @@ export function agentCommands(program: string) {
      */
     cleanup: (namespace: string, settings: 'remove settings' | 'keep settings' = 'remove settings') =>
       run('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
+    /** `cleanup` of services and settings, which prints whether the host has to be rebooted. */
+    removeServices: (namespace: string) => run('cleanup', ...credentials(namespace), ...json),
     /** Fails when the kubelet would register under another name. */
     bootstrap: ({ version, namespace, node }: { version: string; namespace: string; node: string }) =>
       run('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),
@@ -79,6 +81,10 @@ export function agentCommands(program: string) {
     /** No effect in another boot than this one, so that a command sent twice reboots once. */
     reboot: (bootId: string, delaySeconds = 3) =>
       run('reboot', '--boot-id', bootId, '--delay', `${delaySeconds}s`, ...json),
+    /** Removes the container networks and CNI state of the operator; needs `cleanup` before. */
+    removeNetworks: run('remove-networks', ...json),
+    /** Removes the files and folders of the operator; needs `cleanup` before. */
+    removeFiles: run('remove-files', ...json),
     rename: (hostName: string) => run('rename', '--name', hostName, ...json),
   };
 }

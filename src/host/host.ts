@@ -17,6 +17,10 @@ export interface HostConnection extends AsyncDisposable {
   download(path: string, options?: DownloadOptions): Promise<Uint8Array>;
   /** In bytes; undefined when the file does not exist. */
   fileSize(path: string, options?: FileSizeOptions): Promise<number | undefined>;
+  /** Names in a folder; empty when it does not exist. */
+  listFolder(path: string, options?: FolderOptions): Promise<string[]>;
+  /** Deletes a folder with everything in it; no error when it does not exist. */
+  removeFolder(path: string, options?: FolderOptions): Promise<void>;
   usage(): HostUsage;
   /** Can be called at any time and more than once; never fails. */
   close(): Promise<void>;
@@ -102,6 +106,11 @@ export interface DownloadOptions {
 }
 
 export interface FileSizeOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface FolderOptions {
   signal?: AbortSignal;
   timeoutMs?: number;
 }

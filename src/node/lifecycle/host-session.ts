@@ -85,6 +85,16 @@ export class HostSession implements AsyncDisposable {
     return this.#retry(signal, connection => connection.fileSize(path, { signal }));
   }
 
+  /** Names in a folder; empty when it does not exist. */
+  listFolder(path: string, signal: AbortSignal): Promise<string[]> {
+    return this.#retry(signal, connection => connection.listFolder(path, { signal }));
+  }
+
+  /** Deletes a folder with everything in it. */
+  removeFolder(path: string, signal: AbortSignal): Promise<void> {
+    return this.#retry(signal, connection => connection.removeFolder(path, { signal }));
+  }
+
   /** Sessions and bytes so far, over all connections. */
   usage(): HostUsage {
     const now = this.#connection?.usage();

@@ -1,10 +1,10 @@
-import type { Clock } from '#base/clock.ts';
+import { type Clock, timestamp } from '#base/clock.ts';
 import type { NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
-import type { InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
+import type { InstanceJourney, InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import { mergeRecord } from '../record.ts';
 import {
@@ -24,6 +24,8 @@ export interface JourneyRecordOptions {
   log: Log;
   /** Phase of the instance while the journey runs. */
   phase: InstancePhase;
+  /** Which journey runs and why; its timeline is continued only by the same journey. */
+  journey?: Pick<InstanceJourney, 'name' | 'cause'>;
   nodes: { get(name: string): NodeView | undefined };
 }
 
@@ -36,17 +38,24 @@ export class JourneyRecord implements AsyncDisposable {
   readonly installsAgent: boolean;
   /** Address at which the host showed its pinned key: a DNS record alone proves nothing. */
   ipv4: string | undefined;
+  readonly #finished: ReadonlySet<string>;
   readonly #instance: WindowsInstance;
   readonly #options: JourneyRecordOptions;
   readonly #writer: StatusWriter;
   #status: () => StatusChange;
+  readonly #journey: InstanceJourney | undefined;
   #reboot: InstanceReboot | undefined;
+  #isUninstalled = false;
   #changes: InstanceRecord = {};
 
   constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
     const { status = {} } = instance;
-    const { timeline = [], reboot } = isNewJourney(instance) ? {} : status;
+    const isNew = isNewJourney(instance, options.journey?.name);
+    const { timeline = [], reboot, journey } = isNew ? {} : status;
     const attempted = (name: string) => timeline.find(step => step.name === name);
+    const started = journey?.started ?? timestamp(options.clock.now());
+    this.#journey = options.journey && { ...options.journey, started };
+    this.#finished = new Set(timeline.filter(({ finished }) => finished !== undefined).map(({ name }) => name));
     this.#instance = instance;
     this.#options = options;
     this.#reboot = reboot;
@@ -61,6 +70,11 @@ export class JourneyRecord implements AsyncDisposable {
   /** The last reboot that was requested. */
   get reboot(): InstanceReboot | undefined {
     return this.#reboot;
+  }
+
+  /** True if an earlier attempt of this journey finished the step. */
+  hasFinished(step: string): boolean {
+    return this.#finished.has(step);
   }
 
   /** What is known about the host. */
@@ -83,6 +97,12 @@ export class JourneyRecord implements AsyncDisposable {
   /** Resolves once it is stored. */
   async save(change: InstanceRecord): Promise<void> {
     this.#changes = { ...this.#changes, ...change };
+    await this.#writer.write();
+  }
+
+  /** The services of the host are being removed, so that it runs no version any more. Resolves once it is stored. */
+  async saveUninstalled(): Promise<void> {
+    this.#isUninstalled = true;
     await this.#writer.write();
   }
 
@@ -118,6 +138,14 @@ export class JourneyRecord implements AsyncDisposable {
     // A name that is only claimed may still turn out to be that of another Node.
     const found = this.#options.nodes.get(this.known.host?.name ?? '');
     const node = found !== undefined && isWindowsNode(found) ? found.name : undefined;
-    return { journal, reboot: this.#reboot, ipv4, node, record: this.#changes };
+    return {
+      journal,
+      reboot: this.#reboot,
+      ipv4,
+      node,
+      record: this.#changes,
+      journey: this.#journey,
+      isUninstalled: this.#isUninstalled,
+    };
   }
 }

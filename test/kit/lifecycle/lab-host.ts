@@ -15,6 +15,7 @@ export interface HostFaults {
   /** May give the result in place of the host. */
   exec?: (command: string) => CommandResult | undefined | Promise<CommandResult | undefined>;
   upload?: (path: string) => void | Promise<void>;
+  removeFolder?: (path: string) => void | Promise<void>;
   /** Changes what the agent prints as JSON. */
   answer?: (verb: string, data: Record<string, unknown>) => object;
 }
@@ -186,6 +187,20 @@ class LabConnection implements HostConnection {
   async fileSize(path: string): Promise<number | undefined> {
     this.#sftp = 1;
     return (await this.#host.model.files.stat(path))?.bytes;
+  }
+
+  async listFolder(path: string): Promise<string[]> {
+    this.#over.signal.throwIfAborted();
+    const { model } = this.#host;
+    const inside = [...model.fileTexts.keys()].filter(each => each.startsWith(`${path}\\`));
+    return [...new Set(inside.map(each => each.slice(path.length + 1).split('\\', 1)[0] ?? ''))];
+  }
+
+  async removeFolder(path: string): Promise<void> {
+    this.#over.signal.throwIfAborted();
+    const { model, faults } = this.#host;
+    await faults.removeFolder?.(path);
+    for (const each of [...model.fileTexts.keys()]) if (each.startsWith(`${path}\\`)) model.fileTexts.delete(each);
   }
 
   async download(path: string): Promise<Uint8Array> {
