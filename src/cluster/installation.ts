@@ -4,7 +4,7 @@ import type { Client } from '#kube/client.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { customResourceDefinitions, namespaces } from '#kube/resources.ts';
 
-const crdName = `windowsinstances.${windowsInstanceGroup}`;
+export const windowsInstanceCrdName = `windowsinstances.${windowsInstanceGroup}`;
 
 /**
  * Whether the operator itself is being uninstalled. Deleting its namespace or its CRD deletes all instances and entries, and must not
@@ -31,9 +31,9 @@ export class Installation {
     try {
       const found = await Promise.all([
         this.#client.find(namespaces, this.#namespace, { signal }),
-        this.#client.find(customResourceDefinitions, crdName, { signal }),
+        this.#client.find(customResourceDefinitions, windowsInstanceCrdName, { signal }),
       ]);
-      const names = [`Namespace ${this.#namespace}`, `CustomResourceDefinition ${crdName}`];
+      const names = [`Namespace ${this.#namespace}`, `CustomResourceDefinition ${windowsInstanceCrdName}`];
       const problem = found
         .map((object, index) => goneProblem(names[index] ?? '', object))
         .find(each => each !== undefined);

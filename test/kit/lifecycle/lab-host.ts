@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { verbs } from '../../../src/agent/verbs/all.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { agentProgramHash, dir } from '../../../src/contract/paths.ts';
 import type { CommandResult, Connect, HostConnection, HostTarget, UploadContent } from '../../../src/host/host.ts';
@@ -121,9 +122,21 @@ export class LabHost {
     if (agentProgramHash(program) === undefined)
       throw new Error(`${program} was run, not a program in ${dir.agentPrograms}`);
     if (!this.model.fileTexts.has(program)) return absent;
+    const [verb = ''] = words;
+    if (verbs.every(({ name }) => name !== verb) && verb.startsWith('remove-')) return this.#remove(verb);
     const { code, out, err } = await runIn(worldOf(this.model, this.logged, { program }), words.join(' '));
     this.onChange();
     return { exitCode: code, stdout: this.#altered(words[0] ?? '', out), stderr: err };
+  }
+
+  /** As the agent does: without networks or files of the operator. */
+  #remove(verb: string): CommandResult {
+    const { state, fileTexts } = this.model;
+    const files = [...fileTexts.keys()].filter(path => path.startsWith(`${dir.k}\\`));
+    if (verb === 'remove-networks') state.networks.splice(0);
+    else for (const path of files) fileTexts.delete(path);
+    const out = JSON.stringify({ removed: files.length, left: [] });
+    return { exitCode: 0, stdout: this.#altered(verb, out), stderr: '' };
   }
 
   #altered(verb: string, out: string): string {
