@@ -1,6 +1,7 @@
 import { findCondition } from '#base/condition.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
+import type { Installation } from '#cluster/installation.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { secretName } from '#contract/names.ts';
@@ -41,6 +42,7 @@ export interface AllParts
   /** Go duration for which agents request their certificates. */
   certificateLifetime: string;
   facts: FactsSource;
+  installation: Pick<Installation, 'problem'>;
   kind: 'openshift' | 'kubernetes';
   /** gitVersion of the API server. */
   serverVersion: string;

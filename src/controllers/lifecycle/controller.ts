@@ -35,7 +35,7 @@ import type { Grants } from '#node/rollout/grants.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
-import { Installation, windowsInstanceCrdName } from '#cluster/installation.ts';
+import { Installation } from '#cluster/installation.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { changedHosts, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts';
@@ -65,15 +65,6 @@ export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch', 'delete'] },
-  // Hosts stay when the operator is uninstalled.
-  { in: 'own namespace', group: '', resources: ['namespaces'], verbs: ['get'] },
-  {
-    in: 'cluster',
-    group: 'apiextensions.k8s.io',
-    resources: ['customresourcedefinitions'],
-    verbs: ['get'],
-    names: [windowsInstanceCrdName],
-  },
   // To drain the Node before a reboot or a removal.
   { in: 'cluster', group: '', resources: ['pods'], verbs: ['list'] },
   { in: 'cluster', group: '', resources: ['pods/eviction'], verbs: ['create'] },
@@ -93,7 +84,7 @@ export interface LifecycleParts extends ControllerParts {
   machineNames?: MachineNames;
   /** Unlimited by default. */
   grants?: Grants;
-  installation?: Installation;
+  installation?: Pick<Installation, 'problem'>;
   random?: () => number;
 }
 
@@ -188,7 +179,7 @@ type Work = LifecycleParts & {
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
   places: JourneyPlaces;
-  installation: Installation;
+  installation: Pick<Installation, 'problem'>;
   removal: RemovalCluster;
 };
 
