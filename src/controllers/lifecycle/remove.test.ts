@@ -49,7 +49,12 @@ test('a host that needs a reboot is rebooted once and cleaned again', async () =
   await annotate(lab, removalRequest);
   await untilGone(lab);
   expect(host.boots).toBe(2);
-  expect(host.verbs().slice(before).filter(verb => verb === 'cleanup')).toHaveLength(2);
+  expect(
+    host
+      .verbs()
+      .slice(before)
+      .filter(verb => verb === 'cleanup'),
+  ).toHaveLength(2);
   expect(await remains(host)).toEqual([]);
 });
 

@@ -44,14 +44,17 @@ test('reports a file that cannot be deleted', async () => {
   });
 });
 
-test.each(['..', '.', '', '..\\Windows', 'a/../../b'])('never follows the name %j out of the folder', async filename => {
-  const { files, session } = await drive('/C:/programs/agent.exe');
-  const entry = { filename, attrs: { isDirectory: () => false } };
-  const { readdir } = files;
-  files.readdir = path => [...(readdir.call(files, path) as object[]), entry];
-  await deleteFolder(session, act);
-  expect(files.log.filter(line => line.startsWith('unlink'))).toEqual(['unlink /C:/programs/agent.exe']);
-});
+test.each(['..', '.', '', '..\\Windows', 'a/../../b'])(
+  'never follows the name %j out of the folder',
+  async filename => {
+    const { files, session } = await drive('/C:/programs/agent.exe');
+    const entry = { filename, attrs: { isDirectory: () => false } };
+    const { readdir } = files;
+    files.readdir = path => [...(readdir.call(files, path) as object[]), entry];
+    await deleteFolder(session, act);
+    expect(files.log.filter(line => line.startsWith('unlink'))).toEqual(['unlink /C:/programs/agent.exe']);
+  },
+);
 
 test('gives up on folders that are too deep', async () => {
   const { session } = await drive(`/C:/programs${'/a'.repeat(9)}/file`);

@@ -28,9 +28,8 @@ async function deleteBelow(session: SftpSession, act: FileAct, folder: string, d
 
 async function entriesIn(session: SftpSession, act: FileAct, folder: string): Promise<FileEntryWithStats[]> {
   const entries =
-    (await unlessGone(act, () =>
-      session.request<FileEntryWithStats[]>((sftp, done) => sftp.readdir(folder, done)),
-    )) ?? [];
+    (await unlessGone(act, () => session.request<FileEntryWithStats[]>((sftp, done) => sftp.readdir(folder, done)))) ??
+    [];
   if (entries.length > maxNames) throw fileFailure(act, new Error(`more than ${maxNames} names`));
   // A name with a separator would lead out of the folder.
   return entries.filter(({ filename }) => !/^\.{0,2}$|[\\/]/.test(filename));

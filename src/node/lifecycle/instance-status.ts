@@ -54,7 +54,10 @@ export interface StatusStamp {
 }
 
 /** Not empty: some API servers drop an empty message, and a condition must have one. */
-const runningMessage = { configuring: 'The host is being configured.', removing: 'The host is being removed.' } as const;
+const runningMessage = {
+  configuring: 'The host is being configured.',
+  removing: 'The host is being removed.',
+} as const;
 
 /** A failure stays visible until the failed step has succeeded. */
 export function configuringStatus(

@@ -4,7 +4,12 @@ import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
-import type { InstanceJourney, InstancePhase, InstanceReboot, InstanceRecord } from '#contract/windows-instance/resource.ts';
+import type {
+  InstanceJourney,
+  InstancePhase,
+  InstanceReboot,
+  InstanceRecord,
+} from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import { mergeRecord } from '../record.ts';
 import {

@@ -21,13 +21,7 @@ import { remove } from '#node/lifecycle/remove/steps.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import type { Acceptance } from './acceptance.ts';
-import {
-  failureEvents,
-  type InstanceEvent,
-  isTransientFailure,
-  removalFailureEvents,
-  setupEvent,
-} from '../events.ts';
+import { failureEvents, type InstanceEvent, isTransientFailure, removalFailureEvents, setupEvent } from '../events.ts';
 import { longestRetryMs } from '../retry.ts';
 
 export interface JourneyParts {
