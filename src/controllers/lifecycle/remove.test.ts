@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
-import { configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { agentName, configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
 import type { Client } from '#kube/client.ts';
 import { configMaps, type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
@@ -21,6 +22,7 @@ import { until } from '../../../test/kit/until.ts';
 test('a host whose removal is requested is cleaned, and its Node and instance are deleted', async () => {
   const { lab, host } = await joinedLab();
   const before = host.verbs().length;
+  expect(await remains(host)).toEqual(expect.arrayContaining(['kubelet', agentName, file.agent]));
   await annotate(lab, removalRequest);
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();

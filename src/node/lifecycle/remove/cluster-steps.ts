@@ -2,7 +2,7 @@ import { AppError, isAppError } from '#base/errors.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import { checkCluster } from '../configure/remedies.ts';
 import type { Step } from '../step.ts';
-import type { RemoveJourney } from './journey.ts';
+import { removalMode, type RemoveJourney } from './journey.ts';
 
 const shortMs = 2 * 60_000;
 
@@ -14,6 +14,7 @@ export const confirmRemoval: Step<RemoveJourney> = {
   remedy: checkCluster,
   async run(journey, { signal }) {
     journey.refusal = await journey.cluster.refusal(journey.instance, signal);
+    journey.mode = removalMode(journey);
   },
 };
 

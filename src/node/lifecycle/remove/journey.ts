@@ -34,6 +34,8 @@ export type RemovalMode = 'host' | 'force' | 'object';
 /** A host that leaves the cluster. */
 export class RemoveJourney extends HostJourney {
   readonly cluster: RemovalCluster;
+  /** Decided before the first act: another instance of the host that appears later changes nothing. */
+  mode: RemovalMode = 'object';
   /** Why the removal ends before its first act; the host stays. */
   refusal: string | undefined;
   /** Settings were removed that only a reboot makes effective. */
@@ -63,12 +65,11 @@ export class RemoveJourney extends HostJourney {
   get inventoryOptions(): InventoryOptions {
     return {};
   }
+}
 
-  get mode(): RemovalMode {
-    const { instance, cluster } = this;
-    if (!isTouched(instance) || cluster.sharedWith(instance) !== undefined) return 'object';
-    return isForced(instance) ? 'force' : 'host';
-  }
+export function removalMode({ instance, cluster }: Pick<RemoveJourney, 'instance' | 'cluster'>): RemovalMode {
+  if (!isTouched(instance) || cluster.sharedWith(instance) !== undefined) return 'object';
+  return isForced(instance) ? 'force' : 'host';
 }
 
 export function isForced({ metadata }: WindowsInstance): boolean {
