@@ -32,7 +32,7 @@ export const cordonNode: Step<RemoveJourney> = {
 
 export const drainNode: Step<RemoveJourney> = {
   name: 'drain',
-  description: 'evicts the pods of the Node; after a forced removal pods that cannot be evicted are left behind',
+  description: 'evicts the pods of the Node; a forced removal continues if pods cannot be evicted',
   usualMs: 5 * 60_000,
   limitMs: 60 * 60_000,
   remedy: checkPods,
