@@ -213,7 +213,7 @@ class LabConnection implements HostConnection {
     this.#over.signal.throwIfAborted();
     const { model, faults } = this.#host;
     await faults.removeFolder?.(path);
-    for (const each of [...model.fileTexts.keys()]) if (each.startsWith(`${path}\\`)) model.fileTexts.delete(each);
+    for (const each of model.fileTexts.keys()) if (each.startsWith(`${path}\\`)) model.fileTexts.delete(each);
   }
 
   async download(path: string): Promise<Uint8Array> {

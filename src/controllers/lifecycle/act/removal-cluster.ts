@@ -23,9 +23,9 @@ export interface RemovalOptions {
   clock: Clock;
   log: LifecycleDeps['log'];
   /** Instances of the same host. */
-  rivalsOf(instance: WindowsInstance): readonly WindowsInstance[];
+  rivalsOf: (instance: WindowsInstance) => readonly WindowsInstance[];
   /** Called before the operator deletes an instance itself. */
-  onDelete(instance: WindowsInstance): void;
+  onDelete: (instance: WindowsInstance) => void;
 }
 
 /** Why the host of the instance is to be removed; undefined when it stays. Machines are deleted with their hosts. */

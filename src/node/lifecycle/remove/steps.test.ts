@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { shortDuration } from '#base/short-duration.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
-import { removalMode } from './journey.ts';
+import { type RemovalCluster, removalMode } from './journey.ts';
 import { removeSteps } from './steps.ts';
 
 test('every step has a unique name, a description, a usual time and a limit', () => {
@@ -39,24 +39,21 @@ test('docs/lifecycle.md has the steps in their order, with what they do, their t
   );
 });
 
-const entry = { kind: 'ConfigMap', name: '10.0.0.5' } as const;
+const entry = { source: { kind: 'ConfigMap', name: '10.0.0.5' } } as const;
 const touched = { hostKey: 'ssh-ed25519 AAAA' };
-const forced = { [instanceAnnotation.forceRemoval]: '' };
-const modes: [about: string, Partial<WindowsInstance['spec']>, object | undefined, object, shared: boolean, string][] =
-  [
-    ['a host that was connected to', { source: entry }, touched, {}, false, 'host'],
-    ['a host that was never connected to', { source: entry }, undefined, {}, false, 'object'],
-    ['a request without a record', {}, undefined, {}, false, 'host'],
-    ['a host by force', { source: entry }, touched, forced, false, 'force'],
-    ['a host that another instance lists', { source: entry }, touched, {}, true, 'object'],
-    ['a host that another instance lists, by force', { source: entry }, touched, forced, true, 'object'],
-  ];
-test.each(modes)('removes %s: %#', (_, spec, status, annotations, isShared, want) => {
-  const instance = {
-    metadata: { name: 'win-5', annotations },
-    spec: { address: '10.0.0.5', username: 'x', ...spec },
-    ...(status && { status }),
-  } as WindowsInstance;
-  const cluster = { sharedWith: () => (isShared ? 'other' : undefined) };
-  expect(removalMode({ instance, cluster: cluster as never })).toBe(want);
+const forced = { annotations: { [instanceAnnotation.forceRemoval]: '' } };
+type Given = { spec?: object; status?: object; metadata?: object };
+const modes: [about: string, given: Given, shared: string[], string][] = [
+  ['a host that was connected to', { spec: entry, status: touched }, [], 'host'],
+  ['a host that was never connected to', { spec: entry }, [], 'object'],
+  ['a host without a record on request', {}, [], 'host'],
+  ['a host by force', { spec: entry, status: touched, metadata: forced }, [], 'force'],
+  ['a host that another instance lists', { spec: entry, status: touched }, ['other'], 'object'],
+  ['such a host by force', { spec: entry, status: touched, metadata: forced }, ['other'], 'object'],
+];
+test.each(modes)('removes %s in its mode', (_, given, [shared], want) => {
+  const spec = { address: '10.0.0.5', username: 'x', ...given.spec };
+  const instance = { ...given, metadata: { name: 'win-5', ...given.metadata }, spec } as WindowsInstance;
+  const cluster = { sharedWith: () => shared } as unknown as RemovalCluster;
+  expect(removalMode({ instance, cluster })).toBe(want);
 });
