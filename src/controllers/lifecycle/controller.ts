@@ -2,6 +2,7 @@ import { findCondition } from '#base/condition.ts';
 import {
   boundNode,
   byAddress,
+  byNode,
   hostAddresses,
   type WindowsInstance,
   windowsInstances,
@@ -46,7 +47,7 @@ import { decide, type Decision, type Due, credentialsMs, type LifecycleFacts } f
 import { createDeps } from './act/create-deps.ts';
 import { DeletedInstances, restoreRecord } from './act/deleted-instances.ts';
 import { JourneyPlaces } from './act/journey-places.ts';
-import { createRemovalCluster, removalCause } from './act/removal-cluster.ts';
+import { createRemovalCluster, hasTakenOver, removalCause } from './act/removal-cluster.ts';
 import { configureKind, type JourneyParts, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
 import { decideWithinBudget } from './act/within-budget.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
@@ -130,7 +131,10 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const removal = createRemovalCluster({
     ...parts,
     installation,
-    rivalsOf: instance => acceptance.rivalsOf(instance),
+    rivalsOf: instance => [
+      ...acceptance.rivalsOf(instance),
+      ...instances.store.byIndex(byNode, boundNode(instance) ?? '').filter(other => hasTakenOver(other, instance)),
+    ],
     onDelete: instance => deleted.expect(instance),
   });
   const work: Work = { ...parts, deps, instances, acceptance, conflicts, places, installation, removal };

@@ -88,6 +88,18 @@ test('deleting the namespace removes no host', async () => {
   expect(await remains(host)).toEqual(before);
 });
 
+test('a deleted Direct instance does not come back when another instance has taken over its host', async () => {
+  const { lab, host } = await joinedLab({}, { source: direct });
+  const { status } = await lab.instance();
+  await lab.add({ address: '10.0.0.6', source: direct }, 'other');
+  await lab.failed('HOST_UNREACHABLE', 'other');
+  await lab.patchStatus({ hostKey: status?.hostKey, host: status?.host }, 'other');
+  await lab.client.delete(windowsInstances, 'win-5', { namespace });
+  await until(() => lab.logged.messages('info').includes('Leaving host of a deleted WindowsInstance unchanged'));
+  expect(await isGone(lab)).toBe(true);
+  expect(await remains(host)).toContain('kubelet');
+});
+
 test('a Direct instance that was never connected to does not come back', async () => {
   const lab = await startJoinLab();
   lab.start();

@@ -5,7 +5,7 @@ import type { Log } from '#base/log.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { patchStatus } from '#cluster/patch-instance.ts';
-import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { boundNode, byNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { InstanceIdentity, InstanceRecord } from '#contract/windows-instance/resource.ts';
 import { isAlreadyExists, unless } from '#kube/api-error.ts';
@@ -13,6 +13,7 @@ import type { Client } from '#kube/client.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
+import { hasTakenOver } from './removal-cluster.ts';
 
 export interface DeletedOptions {
   client: Client;
@@ -29,12 +30,14 @@ const maxDeleted = 1000;
  * the removal survives a restart of the operator without a finalizer.
  */
 export class DeletedInstances {
+  readonly #instances: Pick<Informer<WindowsInstance>, 'store' | 'addHandler'>;
   readonly #options: DeletedOptions;
   readonly #deleted = new Map<string, WindowsInstance>();
   /** UIDs of instances that the operator deletes itself. */
   readonly #own = new Set<string>();
 
-  constructor(instances: Pick<Informer<WindowsInstance>, 'addHandler'>, options: DeletedOptions) {
+  constructor(instances: Pick<Informer<WindowsInstance>, 'store' | 'addHandler'>, options: DeletedOptions) {
+    this.#instances = instances;
     this.#options = options;
     instances.addHandler({
       added: instance => this.#deleted.delete(keyText(keyOf(instance))),
@@ -53,7 +56,9 @@ export class DeletedInstances {
     const deleted = this.#deleted.get(keyText(key));
     if (deleted === undefined) return done;
     const { client, installation, clock } = this.#options;
-    const problem = await installation.problem(signal);
+    const named = this.#instances.store.byIndex(byNode, boundNode(deleted) ?? '');
+    const successor = named.find(other => hasTakenOver(other, deleted));
+    const problem = successor ? 'another instance has its host' : await installation.problem(signal);
     if (problem !== undefined) {
       log.info('Leaving host of a deleted WindowsInstance unchanged', { why: problem });
     } else {

@@ -5,7 +5,7 @@ import type { Installation } from '#cluster/installation.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
-import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
@@ -37,16 +37,25 @@ export function removalCause(instance: WindowsInstance): string | undefined {
   return Object.hasOwn(annotations, instanceAnnotation.record) ? 'it was deleted' : 'its removal was requested';
 }
 
+/** Whether another instance that stays has the recorded key and Node: it has taken over the host. */
+export function hasTakenOver(other: WindowsInstance, instance: WindowsInstance): boolean {
+  const [key, node] = [instance.status?.hostKey, boundNode(instance)];
+  const isSame = key !== undefined && node !== undefined && other.status?.hostKey === key && boundNode(other) === node;
+  return isSame && other.metadata.uid !== instance.metadata.uid && isStaying(other);
+}
+
+function isStaying({ metadata }: WindowsInstance): boolean {
+  const isRemoved = Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
+  return metadata.deletionTimestamp === undefined && !isRemoved;
+}
+
 export function createRemovalCluster(options: RemovalOptions): RemovalCluster {
   const { client, namespace, installation, rivalsOf, onDelete } = options;
   return {
     refusal: async (instance, signal) =>
       (await installation.problem(signal)) ?? (await sourceRefusal(instance, client, signal)),
     sharedWith: instance =>
-      rivalsOf(instance).find(({ metadata }) => {
-        const isOther = metadata.uid !== instance.metadata.uid && metadata.deletionTimestamp === undefined;
-        return isOther && !Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
-      })?.metadata.name,
+      rivalsOf(instance).find(other => other.metadata.uid !== instance.metadata.uid && isStaying(other))?.metadata.name,
     noteRemoved: (note, signal) => noteRemoved(note, options, signal),
     deleteNode: ({ name, uid }, signal) =>
       deleteObject<Node>(client, nodes, { metadata: { name, ...(uid !== '' && { uid }) } }, signal),
