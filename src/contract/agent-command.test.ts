@@ -24,6 +24,11 @@ const lines: [string, string, string][] = [
     `${agent} cleanup --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace} --keep-settings`,
   ],
   [
+    'cleans up before a removal',
+    commands.removeServices(namespace),
+    `${agent} cleanup --kubeconfig C:\\k\\wicd-kubeconfig --namespace ${namespace} -o json`,
+  ],
+  [
     'installs',
     commands.install({ namespace: 'ns', node: 'win-1', newKey: false }),
     `${agent} install --namespace ns --node win-1 -o json`,

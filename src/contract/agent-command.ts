@@ -53,6 +53,8 @@ export function agentCommands(program: string) {
      */
     cleanup: (namespace: string, settings: 'remove settings' | 'keep settings' = 'remove settings') =>
       run('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
+    /** `cleanup` of services and settings, which prints whether the host has to be rebooted. */
+    removeServices: (namespace: string) => run('cleanup', ...credentials(namespace), ...json),
     /** Fails when the kubelet would register under another name. */
     bootstrap: ({ version, namespace, node }: { version: string; namespace: string; node: string }) =>
       run('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),

@@ -30,6 +30,9 @@ export const eventText = {
   instanceSetupFailure: (message: string) => warning('InstanceSetupFailure', message),
   instanceTeardown: (addresses: readonly string[]) =>
     normal('InstanceTeardown', `Deconfigured node with addresses [${addresses.join(' ')}]`),
+  /** New: the Go operator leaves these to the logs. */
+  instanceTeardownFailure: (message: string) => warning('InstanceTeardownFailure', message),
+  instanceRemovalIncomplete: (message: string) => warning('InstanceRemovalIncomplete', message),
   machineSetup: (machine: string) => normal('MachineSetup', `Machine ${machine} configured successfully`),
   machineAuthenticationFailure: (machine: string) =>
     warning('MachineSetupFailure', `Machine ${machine} authentication failure`),

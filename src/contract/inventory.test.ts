@@ -60,23 +60,6 @@ test('has no expiry without a certificate', () => {
   expect(parse({ certificateExpires: undefined })).not.toHaveProperty('certificateExpires');
 });
 
-const keyHash = 'ab'.repeat(32);
-const identities: [string, unknown, Inventory['identities']][] = [
-  ['is missing', undefined, undefined],
-  ['is no object', 'x', undefined],
-  ['is empty', {}, {}],
-  ['has no key', { agent: { certificateEnds: '2026-03-01T13:00:00Z' } }, {}],
-  ['has a key in upper case', { agent: { keyHash: keyHash.toUpperCase() } }, {}],
-  ['has a key that is too short', { cloudNode: { keyHash: 'ab' } }, {}],
-  ['has an end that is no time', { agent: { keyHash, certificateEnds: 'soon' } }, { agent: { keyHash } }],
-  ['has an end that is a number', { agent: { keyHash, certificateEnds: 5 } }, { agent: { keyHash } }],
-  ['has further members', { agent: { keyHash, key: 'x' }, other: {} }, { agent: { keyHash } }],
-];
-for (const [name, given, want] of identities) {
-  test(`reads the keys of a host whose part identities ${name}`, () =>
-    expect(parse({ identities: given }).identities).toEqual(want));
-}
-
 test('parses a missing and a minimal probe', () => {
   expect(parse({ probe: undefined })).not.toHaveProperty('probe');
   expect(parse({ probe: { url: 'https://a' } }).probe).toEqual({ url: 'https://a' });

@@ -17,6 +17,8 @@ export interface HostConnection extends AsyncDisposable {
   download(path: string, options?: DownloadOptions): Promise<Uint8Array>;
   /** In bytes; undefined when the file does not exist. */
   fileSize(path: string, options?: FileSizeOptions): Promise<number | undefined>;
+  /** Deletes a folder with everything in it, except the entry `keep`; no error when it does not exist. */
+  removeFolder(path: string, options?: RemoveFolderOptions): Promise<void>;
   usage(): HostUsage;
   /** Can be called at any time and more than once; never fails. */
   close(): Promise<void>;
@@ -102,6 +104,13 @@ export interface DownloadOptions {
 }
 
 export interface FileSizeOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+}
+
+export interface RemoveFolderOptions {
+  /** Name of an entry that stays, and the folder with it. */
+  keep?: string;
   signal?: AbortSignal;
   timeoutMs?: number;
 }

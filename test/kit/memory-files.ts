@@ -90,6 +90,28 @@ export class MemoryFiles {
     });
   }
 
+  rmdir(path: string): number | object | undefined {
+    return this.do('rmdir', path, () => {
+      if (!this.folders.has(path)) return status.noSuchFile;
+      return this.#inside(path).length > 0 || !this.folders.delete(path) ? status.failure : status.ok;
+    });
+  }
+
+  /** The names in a folder with their kind. */
+  readdir(path: string): number | object | undefined {
+    return this.do('readdir', path, () => {
+      if (!this.folders.has(path)) return status.noSuchFile;
+      return this.#inside(path).map(each => ({
+        filename: each.slice(path.length + 1),
+        attrs: { isDirectory: () => this.folders.has(each) },
+      }));
+    });
+  }
+
+  #inside(path: string): string[] {
+    return [...this.files.keys(), ...this.folders].filter(each => parentOf(each) === path);
+  }
+
   stat(path: string): number | object | undefined {
     return this.do('stat', path, () => {
       const file = this.files.get(path);
@@ -146,6 +168,8 @@ export function modelSftp(files: MemoryFiles, extensions = true): SFTPWrapper & 
     unlink: (path: string, done: Done) => answer(files.unlink(path), done),
     rename: (from: string, to: string, done: Done) => answer(files.rename(from, to, false), done),
     mkdir: (path: string, done: Done) => answer(files.mkdir(path), done),
+    rmdir: (path: string, done: Done) => answer(files.rmdir(path), done),
+    readdir: (path: string, done: Done) => answer(files.readdir(path), done),
     stat: (path: string, done: Done) => answer(files.stat(path), done),
     ext_openssh_rename: (from: string, to: string, done: Done) =>
       extended(() => answer(files.rename(from, to, true), done)),

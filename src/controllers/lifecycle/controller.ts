@@ -2,6 +2,7 @@ import { findCondition } from '#base/condition.ts';
 import {
   boundNode,
   byAddress,
+  byNode,
   hostAddresses,
   type WindowsInstance,
   windowsInstances,
@@ -22,42 +23,59 @@ import {
   readyStatus,
   type StatusChange,
   type StatusStamp,
+  waitingStatus,
   withConditions,
 } from '#node/lifecycle/instance-status.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
+import type { RemovalCluster } from '#node/lifecycle/remove/journey.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
+import type { Grants } from '#node/rollout/grants.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
+import { Installation } from '#cluster/installation.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts';
 import { isLeaving } from '#cluster/instance-removal.ts';
-import { deleteInstance } from '#cluster/instance-sync/apply-plan.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { Acceptance } from './act/acceptance.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
+import { DeletedInstances, restoreRecord } from './act/deleted-instances.ts';
 import { JourneyPlaces } from './act/journey-places.ts';
-import { adoptKind, configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
+import { createRemovalCluster, hasTakenOver, removalCause } from './act/removal-cluster.ts';
+import {
+  adoptKind,
+  configureKind,
+  type JourneyParts,
+  reconnectKind,
+  removeKind,
+  runJourney,
+} from './act/run-journey.ts';
+import { decideWithinBudget } from './act/within-budget.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
 import { OrphanNodes, successorOf } from './orphans.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
-  // To delete the object of an instance whose host another instance has taken over.
-  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: [...reading, 'delete'] },
+  {
+    in: 'own namespace',
+    group: windowsInstanceGroup,
+    resources: ['windowsinstances'],
+    verbs: [...reading, 'create', 'delete'],
+  },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'patch'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'patch'] },
   { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
-  { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
-  // To drain the Node before a reboot for variables and certificates.
+  { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch', 'delete'] },
+  // To drain the Node before a reboot or a removal.
   { in: 'cluster', group: '', resources: ['pods'], verbs: ['list'] },
   { in: 'cluster', group: '', resources: ['pods/eviction'], verbs: ['create'] },
   { in: 'cluster', group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['list'] },
@@ -74,6 +92,9 @@ export interface LifecycleParts extends ControllerParts {
   watches?: readonly Watch[];
   /** Names that the cloud gave to Machines. */
   machineNames?: MachineNames;
+  /** Unlimited by default. */
+  grants?: Grants;
+  installation?: Pick<Installation, 'problem'>;
   random?: () => number;
 }
 
@@ -121,7 +142,19 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
   const places = new JourneyPlaces(limits.hosts, key => void controller.enqueue(key));
   const orphans = new OrphanNodes({ nodes: nodeSource, instances, maps, isLeaving: isLeavingNow });
-  const work: Work = { ...parts, deps, instances, acceptance, conflicts, places, orphans, isLeaving: isLeavingNow };
+  const installation = parts.installation ?? new Installation(parts.client, namespace);
+  const deleted = new DeletedInstances(instances, { ...parts, installation });
+  const removal = createRemovalCluster({
+    ...parts,
+    installation,
+    rivalsOf: instance => [
+      ...acceptance.rivalsOf(instance),
+      ...instances.store.byIndex(byNode, boundNode(instance) ?? '').filter(other => hasTakenOver(other, instance)),
+    ],
+    onDelete: instance => deleted.expect(instance),
+  });
+  const shared = { deps, instances, acceptance, conflicts, places, orphans, isLeaving: isLeavingNow };
+  const work: Work = { ...parts, ...shared, installation, removal };
   const controller = new Controller({
     ...parts,
     name: 'lifecycle',
@@ -148,7 +181,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
       const instance = instances.store.get(key);
       let isWaiting = false;
       try {
-        const outcome = instance === undefined ? done : await reconcile(instance, work, pass);
+        const outcome =
+          instance === undefined ? await deleted.recreate(key, pass) : await reconcile(instance, work, pass);
         isWaiting = 'keepsBackoff' in outcome;
         return outcome;
       } finally {
@@ -168,11 +202,16 @@ type Work = LifecycleParts & {
   places: JourneyPlaces;
   orphans: OrphanNodes;
   isLeaving: (instance: WindowsInstance) => boolean;
+  installation: Pick<Installation, 'problem'>;
+  removal: RemovalCluster;
 };
 
 async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   if (instance.metadata.deletionTimestamp !== undefined) return done;
+  const restored = await restoreRecord(instance, work.client, pass);
+  if (restored !== undefined) return restored;
   const facts = await observe(instance, work, pass);
+  if (facts.removal !== undefined) return act(facts, work, pass);
   await reportAcceptance(facts, work, pass);
   const outcome = await act(facts, work, pass);
   return facts.problem === undefined ? outcome : after(recheckMs, facts.problem.message);
@@ -184,6 +223,10 @@ const recheckMs = 30_000;
 /** From caches; reads Secret and DNS only if the host may be configured. */
 async function observe(instance: WindowsInstance, work: Work, { signal }: Pass): Promise<LifecycleFacts> {
   const facts = cachedFacts(instance, work);
+  if (facts.removal !== undefined) {
+    const uninstall = await work.installation.problem(signal);
+    return uninstall === undefined ? facts : { ...facts, uninstall };
+  }
   const isChanged = instance.status?.observedGeneration !== instance.metadata.generation;
   const needsCheck = isChanged || isRejected(instance) || isJourney(decide(facts));
   if (facts.problem !== undefined || !needsCheck) return facts;
@@ -193,22 +236,23 @@ async function observe(instance: WindowsInstance, work: Work, { signal }: Pass):
 function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   const { deps, version, clock, acceptance, isLeaving, orphans } = work;
   const problem = acceptance.knownProblem(instance);
-  const node = nodeOf(instance, deps);
+  const removal = removalCause(instance);
   const successor = successorOf(instance, work.instances.store, isLeaving);
   return {
     instance,
-    node,
+    node: nodeOf(instance, deps),
     version,
     nowMs: clock.now(),
     problem,
     journeys: ownJourneys,
     hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
     ...(successor !== undefined && { successor }),
+    ...(removal !== undefined && { removal }),
   };
 }
 
 /** Those of this version; upgrades, reboots on request, new keys and refreshes will follow. */
-const ownJourneys: ReadonlySet<JourneyName> = new Set(['adopt', 'configure', 'reconnect']);
+const ownJourneys: ReadonlySet<JourneyName> = new Set(['remove', 'adopt', 'configure', 'reconnect']);
 
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
@@ -217,9 +261,8 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
     case 'leave':
       // Rejected hosts are checked again every half minute.
       pass.log.debug('Skipping host', { why: next.why });
-      return done;
+      return facts.removal === undefined ? done : after(recheckMs, next.why);
     case 'wait':
-    case 'remove':
     case 'upgrade':
     case 'reboot':
     case 'rekey':
@@ -228,8 +271,9 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
     case 'pause':
       return patchStatus(instance, stamp => pausedStatus(stamp, next.next), work, pass);
     case 'discard':
-      await deleteInstance(instance, next.why, { ...work, ...pass });
+      await work.removal.deleteInstance(instance, pass.signal);
       return done;
+    case 'remove':
     case 'adopt':
     case 'configure':
     case 'reconnect':
@@ -263,19 +307,39 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   using _place = place;
   const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
-  const next = decide(cachedFacts(instance, work));
+  const next = await decideWithinBudget(cachedFacts(instance, work), work.deps.grants, pass.signal);
+  if (next.do === 'wait' && next.waits.length > 0) return reportWait(instance, next, work, pass);
   if (!isJourney(next)) return after(staleMs, 'the record has changed');
   if (next.do === 'reconnect') {
     pass.log.info('Reconnecting agent', { why: next.cause });
     // Pods need not wait for a host that may not answer.
     if (next.held !== undefined) await work.deps.nodes.release(next.held.name, pass.signal);
   }
-  const kind = kinds.find(({ name }) => name === next.do);
-  if (kind !== undefined) await runJourney(instance, { kind, cause: next.cause }, work, pass);
+  const { cause } = next;
+  if (next.do === 'remove') {
+    pass.log.info('Removing host', { why: cause });
+    await runJourney(instance, { kind: removeKind, cause }, work, pass);
+    return after(recheckMs, 'the host was not removed');
+  }
+  const kind = joinKinds.find(({ name }) => name === next.do);
+  if (kind !== undefined) await runJourney(instance, { kind, cause }, work, pass);
+  // A removal that was canceled may have had a grant.
+  if (kind === configureKind) await work.deps.grants.end(instance, pass.signal);
   return after(staleMs, 'check the credentials of the agent');
 }
 
-const kinds = [configureKind, adoptKind, reconnectKind] as const;
+const joinKinds = [configureKind, adoptKind, reconnectKind] as const;
+
+async function reportWait(
+  instance: WindowsInstance,
+  { waits }: Extract<Decision, { do: 'wait' }>,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const why = waits[0]?.why ?? '';
+  await patchStatus(instance, stamp => waitingStatus(why, stamp), work, pass);
+  return after(recheckMs, why);
+}
 
 const staleMs = 1000;
 /** A host is woken when it is its turn; this is only a safety net. */
@@ -289,6 +353,9 @@ async function reportNode(
 ): Promise<Outcome> {
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
+  const { phase, journey: last } = instance.status ?? {};
+  const isCanceledRemoval = phase === 'Removing' || last?.name === 'remove';
+  if (isCanceledRemoval && node.ready) await deps.grants.end(instance, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes);
   work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);

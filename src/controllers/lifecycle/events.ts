@@ -77,6 +77,14 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
   ];
 }
 
+/** Events of a failed removal; none while the condition has the same reason. */
+export function removalFailureEvents(instance: WindowsInstance, error: AppError): InstanceEvent[] {
+  const known = findCondition(instance.status?.conditions, instanceCondition.configured);
+  if (known?.status === 'False' && known.reason === error.code) return [];
+  const text = eventText.instanceTeardownFailure(failureText(error, instance));
+  return eventObjects(instance).map(object => ({ object, text }));
+}
+
 /** Longer events would be cut, perhaps in the middle of a command that users paste. */
 const maxEventLength = 1000;
 

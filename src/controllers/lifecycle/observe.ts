@@ -12,6 +12,8 @@ export const specChanges = changed(({ metadata }: WindowsInstance) => [
   metadata.generation,
   metadata.deletionTimestamp,
   metadata.annotations?.[instanceAnnotation.retry],
+  metadata.annotations?.[instanceAnnotation.removal],
+  metadata.annotations?.[instanceAnnotation.forceRemoval],
 ]);
 
 /** What decides which of several instances of one host is accepted. */

@@ -6,6 +6,7 @@ import type {
   DownloadOptions,
   ExecOptions,
   FileSizeOptions,
+  RemoveFolderOptions,
   HostConnection,
   HostUsage,
   UploadContent,
@@ -14,6 +15,7 @@ import type {
 import { fetchFile } from './download.ts';
 import { runCommand } from './exec.ts';
 import { sizeOfFile } from './file-size.ts';
+import { deleteFolder } from './folders.ts';
 import type { Session } from './handshake.ts';
 import { type ExceededLimit, limited, type Operation } from './limits.ts';
 import { silentIntervals, watchForSilence } from './liveness.ts';
@@ -36,6 +38,7 @@ const defaults = {
   downloadTimeoutMs: 30_000,
   downloadMaxBytes: 1024 * 1024,
   fileSizeTimeoutMs: 30_000,
+  removeTimeoutMs: 5 * 60_000,
   closeGraceMs: 500,
 } as const;
 
@@ -105,6 +108,12 @@ export class SshConnection implements HostConnection {
     const { timeoutMs = defaults.fileSizeTimeoutMs, signal } = options;
     const act: FileAct = { address: this.facts.address, verb: 'read', path };
     return this.#transfer(act, { timeoutMs, signal }, session => sizeOfFile(session, act));
+  }
+
+  removeFolder(path: string, options: RemoveFolderOptions = {}): Promise<void> {
+    const { timeoutMs = defaults.removeTimeoutMs, signal, keep } = options;
+    const act: FileAct = { address: this.facts.address, verb: 'delete', path };
+    return this.#transfer(act, { timeoutMs, signal }, session => deleteFolder(session, act, keep));
   }
 
   usage(): HostUsage {

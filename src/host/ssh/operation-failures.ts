@@ -72,7 +72,7 @@ export function sftpMissing(address: string, cause: unknown): AppError {
 
 export interface FileAct {
   address: string;
-  verb: 'read' | 'write';
+  verb: 'read' | 'write' | 'delete';
   path: string;
 }
 
@@ -148,5 +148,7 @@ const otherStatus: StatusRow = {
 };
 
 function describe({ address, verb, path }: FileAct): string {
-  return `${address}: ${verb === 'write' ? 'writing' : 'reading'} ${shown(path)}`;
+  return `${address}: ${gerunds[verb]} ${shown(path)}`;
 }
+
+const gerunds: Readonly<Record<FileAct['verb'], string>> = { read: 'reading', write: 'writing', delete: 'deleting' };

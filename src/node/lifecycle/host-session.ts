@@ -85,6 +85,11 @@ export class HostSession implements AsyncDisposable {
     return this.#retry(signal, connection => connection.fileSize(path, { signal }));
   }
 
+  /** Deletes a folder with everything in it, except the entry `keep`. */
+  removeFolder(path: string, options: { keep?: string; signal: AbortSignal }): Promise<void> {
+    return this.#retry(options.signal, connection => connection.removeFolder(path, options));
+  }
+
   /** Sessions and bytes so far, over all connections. */
   usage(): HostUsage {
     const now = this.#connection?.usage();

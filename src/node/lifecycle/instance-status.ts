@@ -29,12 +29,16 @@ export interface JourneyView {
   /** What the journey found out about the host. */
   record: InstanceRecord;
   journey?: InstanceJourney | undefined;
+  /** The services of the host are being removed. */
+  isUninstalled?: boolean;
 }
 
 /** Reasons of conditions that are not error codes. */
 export const conditionReason = {
   joined: 'Joined',
   configuring: 'Configuring',
+  removing: 'Removing',
+  waitsForBudget: 'WaitsForBudget',
   /** The current step takes more than twice the usual time. */
   slowStep: 'SlowStep',
   paused: 'Paused',
@@ -50,7 +54,10 @@ export interface StatusStamp {
 }
 
 /** Not empty: some API servers drop an empty message, and a condition must have one. */
-const configuringMessage = 'The host is being configured.';
+const runningMessage = {
+  configuring: 'The host is being configured.',
+  removing: 'The host is being removed.',
+} as const;
 
 /** A failure stays visible until the failed step has succeeded. */
 export function configuringStatus(
@@ -61,14 +68,15 @@ export function configuringStatus(
   const { journal } = view;
   const isSlow = journal.activity?.remedy !== undefined;
   const hasFailed = journal.timeline().some(({ lastError }) => lastError !== undefined);
-  const configuring = { status: 'False', reason: conditionReason.configuring } as const;
-  const reason = isSlow ? conditionReason.slowStep : conditionReason.configuring;
+  const kind = phase === 'Removing' ? 'removing' : 'configuring';
+  const running = { status: 'False', reason: conditionReason[kind] } as const;
+  const reason = isSlow ? conditionReason.slowStep : conditionReason[kind];
   return before => {
     const conditions: NewCondition[] = [
       ...(hasFailed && before.conditions
         ? []
-        : [{ ...configuring, type: instanceCondition.configured, message: configuringMessage }]),
-      { ...configuring, type: instanceCondition.ready, reason, message: activityMessage(journal) },
+        : [{ ...running, type: instanceCondition.configured, message: runningMessage[kind] }]),
+      { ...running, type: instanceCondition.ready, reason, message: activityMessage(journal) },
     ];
     return withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
   };
@@ -143,6 +151,17 @@ export function pausedStatus(stamp: StatusStamp, next = 'nothing is due'): Statu
   };
 }
 
+/** A removal that waits for the disruption budget; the Node stays in service. */
+export function waitingStatus(why: string, stamp: StatusStamp): StatusChange {
+  const waiting = { status: 'False', reason: conditionReason.waitsForBudget, message: why } as const;
+  const { configured, ready } = instanceCondition;
+  return before => {
+    const { step: _s, progress: _p, activity: _a, nextAttempt: _n, ...rest } = before;
+    const conditions = [configured, ready].map(type => ({ ...waiting, type }));
+    return withConditions({ ...rest, phase: 'Removing' }, conditions, stamp);
+  };
+}
+
 /** Phases of a journey that runs or is interrupted. */
 const openPhases: readonly InstancePhase[] = [
   'Configuring',
@@ -156,7 +175,9 @@ const openPhases: readonly InstancePhase[] = [
 /** True if the journey in the status is over or another one, so that the next one starts with an empty timeline. */
 export function isNewJourney({ metadata, status = {} }: WindowsInstance, name?: JourneyName): boolean {
   const isChanged = status.observedGeneration !== metadata.generation;
-  const isOther = name !== undefined && (status.journey?.name ?? name) !== name;
+  const known = status.journey?.name;
+  // Earlier versions recorded no name, and had no removals.
+  const isOther = known === undefined ? name === 'remove' : name !== undefined && known !== name;
   return isChanged || isOther || status.phase === undefined || !openPhases.includes(status.phase);
 }
 
@@ -181,12 +202,13 @@ function restConditions(node: NodeView | undefined, version: string): NewConditi
 }
 
 function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsInstanceStatus {
-  const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, ...rest } = before;
-  const { journal, reboot, ipv4, node, record, journey } = view;
+  const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, version, ...rest } = before;
+  const { journal, reboot, ipv4, node, record, journey, isUninstalled = false } = view;
   const { step, progress, activity } = journal;
   return {
     ...rest,
     ...mergeRecord(before, record),
+    ...(version !== undefined && !isUninstalled && { version }),
     ...(journey !== undefined && { journey }),
     timeline: journal.timeline(),
     ...(step !== undefined && { step }),

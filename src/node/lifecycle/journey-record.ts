@@ -43,6 +43,7 @@ export class JourneyRecord implements AsyncDisposable {
   readonly installsAgent: boolean;
   /** Address at which the host showed its pinned key: a DNS record alone proves nothing. */
   ipv4: string | undefined;
+  readonly #finished: ReadonlySet<string>;
   readonly #instance: WindowsInstance;
   readonly #options: JourneyRecordOptions;
   readonly #writer: StatusWriter;
@@ -50,6 +51,7 @@ export class JourneyRecord implements AsyncDisposable {
   #phase: InstancePhase;
   #journey: InstanceJourney | undefined;
   #reboot: InstanceReboot | undefined;
+  #isUninstalled = false;
   #changes: InstanceRecord = {};
 
   constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
@@ -60,6 +62,7 @@ export class JourneyRecord implements AsyncDisposable {
     const started = journey?.started ?? timestamp(options.clock.now());
     this.#journey = options.journey && { ...options.journey, started };
     this.#phase = options.phase;
+    this.#finished = new Set(timeline.filter(({ finished }) => finished !== undefined).map(({ name }) => name));
     this.#instance = instance;
     this.#options = options;
     this.#reboot = reboot;
@@ -74,6 +77,11 @@ export class JourneyRecord implements AsyncDisposable {
   /** The last reboot that was requested. */
   get reboot(): InstanceReboot | undefined {
     return this.#reboot;
+  }
+
+  /** True if an earlier attempt of this journey finished the step. */
+  hasFinished(step: string): boolean {
+    return this.#finished.has(step);
   }
 
   /** What is known about the host. */
@@ -102,6 +110,12 @@ export class JourneyRecord implements AsyncDisposable {
   /** Resolves once it is stored. */
   async save(change: InstanceRecord): Promise<void> {
     this.#changes = { ...this.#changes, ...change };
+    await this.#writer.write();
+  }
+
+  /** The services of the host are being removed, so that it runs no version any more. Resolves once it is stored. */
+  async saveUninstalled(): Promise<void> {
+    this.#isUninstalled = true;
     await this.#writer.write();
   }
 
@@ -137,6 +151,14 @@ export class JourneyRecord implements AsyncDisposable {
     // A name that is only claimed may still turn out to be that of another Node.
     const found = this.#options.nodes.get(this.known.host?.name ?? '');
     const node = found !== undefined && isWindowsNode(found) ? found.name : undefined;
-    return { journal, reboot: this.#reboot, ipv4, node, record: this.#changes, journey: this.#journey };
+    return {
+      journal,
+      reboot: this.#reboot,
+      ipv4,
+      node,
+      record: this.#changes,
+      journey: this.#journey,
+      isUninstalled: this.#isUninstalled,
+    };
   }
 }

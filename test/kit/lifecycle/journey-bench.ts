@@ -25,6 +25,7 @@ import type { DialTcp } from '../../../src/host/dial-tcp.ts';
 import { ConfigureJourney } from '../../../src/node/lifecycle/configure/journey.ts';
 import { JourneyRecord } from '../../../src/node/lifecycle/journey-record.ts';
 import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
+import { unlimitedGrants } from '../../../src/node/rollout/grants.ts';
 import { Slots } from '../../../src/base/waiting/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
 import type { HostInputs, LifecycleDeps } from '../../../src/node/lifecycle/deps.ts';
@@ -162,6 +163,7 @@ export class JourneyBench {
           },
         },
       }),
+      grants: unlimitedGrants,
       hostKeys: {
         find: async () => undefined,
         forget: async () => undefined,

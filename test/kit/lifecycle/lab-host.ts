@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { verbs } from '../../../src/agent/verbs/all.ts';
 import { AppError } from '../../../src/base/errors.ts';
 import { agentProgramHash, dir } from '../../../src/contract/paths.ts';
 import type { CommandResult, Connect, HostConnection, HostTarget, UploadContent } from '../../../src/host/host.ts';
@@ -15,6 +16,7 @@ export interface HostFaults {
   /** May give the result in place of the host. */
   exec?: (command: string) => CommandResult | undefined | Promise<CommandResult | undefined>;
   upload?: (path: string) => void | Promise<void>;
+  removeFolder?: (path: string) => void | Promise<void>;
   /** Changes what the agent prints as JSON. */
   answer?: (verb: string, data: Record<string, unknown>) => object;
 }
@@ -120,9 +122,21 @@ export class LabHost {
     if (agentProgramHash(program) === undefined)
       throw new Error(`${program} was run, not a program in ${dir.agentPrograms}`);
     if (!this.model.fileTexts.has(program)) return absent;
+    const [verb = ''] = words;
+    if (verbs.every(({ name }) => name !== verb) && verb.startsWith('remove-')) return this.#remove(verb);
     const { code, out, err } = await runIn(worldOf(this.model, this.logged, { program }), words.join(' '));
     this.onChange();
     return { exitCode: code, stdout: this.#altered(words[0] ?? '', out), stderr: err };
+  }
+
+  /** As the agent does: without networks or files of the operator. */
+  #remove(verb: string): CommandResult {
+    const { state, fileTexts } = this.model;
+    const files = [...fileTexts.keys()].filter(path => path.startsWith(`${dir.k}\\`));
+    if (verb === 'remove-networks') state.networks.splice(0);
+    else for (const path of files) fileTexts.delete(path);
+    const out = JSON.stringify({ removed: files.length, left: [] });
+    return { exitCode: 0, stdout: this.#altered(verb, out), stderr: '' };
   }
 
   #altered(verb: string, out: string): string {
@@ -186,6 +200,15 @@ class LabConnection implements HostConnection {
   async fileSize(path: string): Promise<number | undefined> {
     this.#sftp = 1;
     return (await this.#host.model.files.stat(path))?.bytes;
+  }
+
+  async removeFolder(path: string, { keep = '' }: { keep?: string } = {}): Promise<void> {
+    this.#over.signal.throwIfAborted();
+    const { model, faults } = this.#host;
+    await faults.removeFolder?.(path);
+    const inside = [...model.fileTexts.keys()].filter(each => each.startsWith(`${path}\\`));
+    const kept = keep === '' ? [] : inside.filter(each => each.startsWith(`${path}\\${keep}\\`));
+    for (const each of inside.filter(one => !kept.includes(one))) model.fileTexts.delete(each);
   }
 
   async download(path: string): Promise<Uint8Array> {

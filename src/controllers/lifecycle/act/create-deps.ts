@@ -16,6 +16,7 @@ import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
 import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import { NodeNames } from '#node/lifecycle/node-names.ts';
+import { unlimitedGrants } from '#node/rollout/grants.ts';
 import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
 
 /** Everything that journeys share. */
@@ -54,6 +55,7 @@ export function createDeps(
       namespace,
       drainer: new Drainer({ client, clock, log }),
     }),
+    grants: parts.grants ?? unlimitedGrants,
     hostKeys: createHostKeyStore(parts),
     slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
     bundleHashes: new BundleHashCache(),

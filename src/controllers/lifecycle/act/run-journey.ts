@@ -1,7 +1,9 @@
-import { isAppError } from '#base/errors.ts';
+import { type AppError, isAppError } from '#base/errors.ts';
+import type { Log } from '#base/log.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
+import { instanceAnnotation } from '#contract/names.ts';
 import type { InstancePhase, JourneyName } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
@@ -11,11 +13,22 @@ import { keyOf } from '#kube/resource.ts';
 import { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { kubeletCondition } from '#node/lifecycle/configure/reach-kubelet.ts';
 import { adopt, configure, reconnect } from '#node/lifecycle/configure/steps.ts';
+import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
+import { withForceRemedy } from '#node/lifecycle/remove/cluster-steps.ts';
+import { type RemovalCluster, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
+import { remove } from '#node/lifecycle/remove/steps.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import type { Acceptance } from './acceptance.ts';
-import { adoptionEvent, failureEvents, isTransientFailure, setupEvent } from '../events.ts';
+import {
+  adoptionEvent,
+  failureEvents,
+  type InstanceEvent,
+  isTransientFailure,
+  removalFailureEvents,
+  setupEvent,
+} from '../events.ts';
 import { longestRetryMs } from '../retry.ts';
 
 export interface JourneyParts {
@@ -24,96 +37,130 @@ export interface JourneyParts {
   recorder: Pick<EventRecorder, 'record'>;
   instances: Pick<Informer<WindowsInstance>, 'store' | 'follow'>;
   acceptance: Pick<Acceptance, 'follow'>;
+  removal: RemovalCluster;
   /** Of this operator. */
   version: string;
 }
 
-/** A list of steps, with the phase while it runs and the event at its end. */
-export interface JourneyKind {
+/** A list of steps, with the phase while it runs and what is reported at its end. */
+export interface JourneyKind<J extends HostJourney> {
   name: JourneyName;
-  run: (journey: ConfigureJourney, run: StepRun) => Promise<void>;
   phase: InstancePhase;
-  /** Logged at its end. */
+  create: (instance: WindowsInstance, deps: LifecycleDeps, record: JourneyRecord, parts: JourneyParts) => J;
+  run: (journey: J, run: StepRun) => Promise<void>;
+  /** Whether it ends when the instance is rejected. */
+  needsAcceptance: boolean;
+  /** The failure as it is reported. */
+  failure: (error: AppError, journey: J) => AppError;
+  failureEvents: (instance: WindowsInstance, error: AppError) => InstanceEvent[];
+  finish: (journey: J, parts: JourneyParts, log: Log) => Promise<void>;
+}
+
+interface JoinKind extends JourneyKind<ConfigureJourney> {
   message: string;
   event: (instance: WindowsInstance, journey: ConfigureJourney) => EventText;
 }
 
-export const configureKind: JourneyKind = {
+export const configureKind = joinKind({
   name: 'configure',
   run: configure,
   phase: 'Configuring',
   message: 'Instance has been configured as a worker node',
   event: setupEvent,
-};
+});
 
-export const adoptKind: JourneyKind = {
+export const adoptKind = joinKind({
   name: 'adopt',
   run: adopt,
   phase: 'Adopting',
   message: 'Adopted node',
   event: adoptionEvent,
-};
+});
 
-export const reconnectKind: JourneyKind = {
+export const reconnectKind = joinKind({
   name: 'reconnect',
   run: reconnect,
   phase: 'Reconnecting',
   message: 'Reconnected agent',
   event: ({ spec }) => eventText.agentReconnected(spec.address),
+});
+
+export const removeKind: JourneyKind<RemoveJourney> = {
+  name: 'remove',
+  run: remove,
+  phase: 'Removing',
+  create: (instance, deps, record, { removal }) => new RemoveJourney(instance, deps, record, removal),
+  needsAcceptance: false,
+  failure: withForceRemedy,
+  failureEvents: removalFailureEvents,
+  finish: async ({ refusal, address }, _parts, log) => {
+    if (refusal !== undefined) log.info('Not removing host', { address, why: refusal });
+  },
 };
 
+/** `message` is logged at the end. */
+function joinKind(own: Pick<JoinKind, 'name' | 'run' | 'phase' | 'event' | 'message'>): JoinKind {
+  return {
+    ...own,
+    create: (instance, deps, record) => new ConfigureJourney(instance, deps, record),
+    needsAcceptance: true,
+    failure: error => error,
+    failureEvents,
+    finish: async (journey, { recorder, version }, log) => {
+      const { node, kubelet, instance, record } = journey;
+      if (node === undefined) return;
+      const { message, event } = kindAtEnd(own, journey);
+      log.info(message, { Node: node.name, ...journey.host.usage() });
+      recordEvent(recorder, instance, event(instance, journey));
+      if (kubelet?.ok === false) recordEvent(recorder, instance, eventText.kubeletUnreachable(kubelet.problem));
+      await record.finish(node, version, kubelet === undefined ? [] : [kubeletCondition(kubelet)]);
+    },
+  };
+}
+
 /** Each of `configure` and `adopt` may turn out to be the other. */
-function kindAtEnd(kind: JourneyKind, { adoption }: ConfigureJourney): JourneyKind {
+function kindAtEnd(
+  own: Pick<JoinKind, 'name' | 'message' | 'event'>,
+  { adoption }: ConfigureJourney,
+): Pick<JoinKind, 'message' | 'event'> {
   if (adoption !== undefined) return adoptKind;
-  return kind === adoptKind ? configureKind : kind;
+  return own.name === 'adopt' ? configureKind : own;
 }
 
 /**
  * Runs the journey from where an earlier attempt ended. Rejects when it fails, with the failure in the status. When the instance is
  * deleted or changed, it returns, and the next pass starts with the new state.
  */
-export async function runJourney(
+export async function runJourney<J extends HostJourney>(
   instance: WindowsInstance,
-  { kind, cause }: { kind: JourneyKind; cause: string },
+  { kind, cause }: { kind: JourneyKind<J>; cause: string },
   parts: JourneyParts,
   pass: Pass,
 ): Promise<void> {
-  const { client, instances, acceptance, version, recorder } = parts;
+  const { client, instances, acceptance, recorder } = parts;
   const deps = { ...parts.deps, log: pass.log };
   const { clock, log, metrics, nodes } = deps;
   using change = followChange(instance, instances);
   const rejection = new AbortController();
-  using _rejection = acceptance.follow(instance, () => rejection.abort(changed));
+  using _rejection = kind.needsAcceptance ? acceptance.follow(instance, () => rejection.abort(changed)) : undefined;
   const signal = AbortSignal.any([pass.signal, change.signal, rejection.signal]);
-  const record = new JourneyRecord(instance, {
-    client,
-    clock,
-    log,
-    nodes,
-    phase: kind.phase,
-    journey: { name: kind.name, cause },
-  });
-  await using journey = new ConfigureJourney(instance, deps, record);
+  const { name, phase } = kind;
+  const record = new JourneyRecord(instance, { client, clock, log, nodes, phase, journey: { name, cause } });
+  await using journey = kind.create(instance, deps, record, parts);
   // Ends before the journey closes its connection: the next leader may write the status by then.
   await using _record = record;
   try {
     await kind.run(journey, { journal: record.journal, signal, clock, log, metrics });
   } catch (thrown) {
     if (isEndOfPass(signal)) return;
-    const error = asAppError(thrown);
+    const error = kind.failure(asAppError(thrown), journey);
     const isTransient = isTransientFailure(instance, error, clock.now());
-    const events = isTransient ? [] : failureEvents(instance, error);
+    const events = isTransient ? [] : kind.failureEvents(instance, error);
     for (const { object, text } of events) recorder.record(object, text);
     await record.fail(error, { isTransient, nextAttemptMs: clock.now() + longestRetryMs(pass.attempt) });
     throw error;
   }
-  const { node, kubelet } = journey;
-  if (isEndOfPass(signal) || node === undefined) return;
-  const { message, event } = kindAtEnd(kind, journey);
-  log.info(message, { Node: node.name, ...journey.host.usage() });
-  recordEvent(recorder, instance, event(instance, journey));
-  if (kubelet?.ok === false) recordEvent(recorder, instance, eventText.kubeletUnreachable(kubelet.problem));
-  await record.finish(node, version, kubelet === undefined ? [] : [kubeletCondition(kubelet)]);
+  if (!isEndOfPass(signal)) await kind.finish(journey, parts, log);
 }
 
 /** A timeout of the pass is a failure; any other abort is intended. */
@@ -121,17 +168,19 @@ function isEndOfPass(signal: AbortSignal): boolean {
   return signal.aborted && !isAppError(signal.reason, 'PASS_TIMEOUT');
 }
 
-/** Aborted when the instance is deleted or its spec is changed. */
+/** Aborted when the instance is deleted, its spec is changed, or its removal is requested, canceled or forced. */
 function followChange(
   instance: WindowsInstance,
   instances: JourneyParts['instances'],
 ): Disposable & { signal: AbortSignal } {
   const change = new AbortController();
   const key = keyOf(instance);
-  const look = ({ metadata: { generation = 0, deletionTimestamp } }: WindowsInstance) => {
+  const requests = requestsOf(instance);
+  const look = (now: WindowsInstance) => {
+    const { generation = 0, deletionTimestamp } = now.metadata;
     // The cache may be older than the instance that was read.
     const isOver = generation > (instance.metadata.generation ?? 0) || deletionTimestamp !== undefined;
-    if (isOver) change.abort(changed);
+    if (isOver || requestsOf(now) !== requests) change.abort(changed);
   };
   const end = instances.follow(key, {
     added: look,
@@ -141,6 +190,12 @@ function followChange(
   const cached = instances.store.get(key);
   if (cached !== undefined) look(cached);
   return { signal: change.signal, [Symbol.dispose]: end };
+}
+
+/** Of administrators and sources, about the removal. */
+function requestsOf({ metadata: { annotations = {} } }: WindowsInstance): string {
+  const { removal, forceRemoval } = instanceAnnotation;
+  return [removal, forceRemoval].map(name => String(Object.hasOwn(annotations, name))).join();
 }
 
 const changed = new Error('the instance has changed');

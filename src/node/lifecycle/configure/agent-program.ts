@@ -1,13 +1,11 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, isAppError } from '#base/errors.ts';
-import type { InventoryOptions } from '#contract/agent-command.ts';
 import { pathKey } from '#contract/host-path.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentProgram } from '#contract/paths.ts';
-import { nameSourceOf } from '../../desired/services.ts';
 import { askAgent, callAgent } from '../agent-call.ts';
+import type { HostJourney } from '../host-journey.ts';
 import type { Step, StepTurn } from '../step.ts';
-import type { ConfigureJourney } from './journey.ts';
 import { notAdministrator } from './preflight.ts';
 import { checkCommand, checkUpload } from './remedies.ts';
 
@@ -16,19 +14,19 @@ const inventoryMs = 180_000;
 /** An inventory, and copying the program. */
 const secureMs = 2 * inventoryMs;
 
-export const uploadAgent: Step<ConfigureJourney> = {
+export const uploadAgent: Step<HostJourney> = {
   name: 'agent program',
   description: 'uploads the agent to a folder that only administrators can write to, unless it is there',
   usualMs: 60_000,
   limitMs: 60 * 60_000,
   remedy: checkUpload,
   async run(journey, turn) {
-    const { agent } = journey.basics;
+    const { agent } = journey;
     if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
   },
 };
 
-export const takeInventory: Step<ConfigureJourney> = {
+export const takeInventory: Step<HostJourney> = {
   name: 'inventory',
   description: 'has the agent report everything about the host in one call; it changes nothing',
   usualMs: 30_000,
@@ -49,7 +47,7 @@ export const takeInventory: Step<ConfigureJourney> = {
 };
 
 /** After the name check: a host that another version configured stays unchanged. */
-export const secureFolders: Step<ConfigureJourney> = {
+export const secureFolders: Step<HostJourney> = {
   name: 'secure folders',
   description: 'has the agent secure the managed folders and copy itself into place',
   usualMs: 30_000,
@@ -62,25 +60,25 @@ export const secureFolders: Step<ConfigureJourney> = {
 };
 
 /** Fails when the inventory does not come from the uploaded program. */
-async function verifiedInventory(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
+async function verifiedInventory(journey: HostJourney, signal: AbortSignal): Promise<Inventory> {
   const inventory = await askForInventory(journey, signal);
   const path = programOf(journey);
   const hash = Object.entries(inventory.files).find(([each]) => pathKey(each) === pathKey(path))?.[1];
-  if (hash === journey.basics.agent.sha256) return inventory;
+  if (hash === journey.agent.sha256) return inventory;
   throw new AppError('AGENT_PROGRAM_DAMAGED', `${journey.address}: ${path} is not the program that was uploaded`, {
     remedy: 'Find out what changes programs on the host, such as a virus scanner.',
   });
 }
 
-export async function askForInventory(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
+export async function askForInventory(journey: HostJourney, signal: AbortSignal): Promise<Inventory> {
   const { host, address } = journey;
-  const command = journey.commands.inventory(inventoryOptions(journey));
+  const command = journey.commands.inventory(journey.inventoryOptions);
   return parseInventory(await callAgent({ host, address, command, signal, timeoutMs: inventoryMs }), address);
 }
 
-async function secure(journey: ConfigureJourney, signal: AbortSignal): Promise<Inventory> {
+async function secure(journey: HostJourney, signal: AbortSignal): Promise<Inventory> {
   const { host, address, deps } = journey;
-  const command = journey.commands.secure(inventoryOptions(journey));
+  const command = journey.commands.secure(journey.inventoryOptions);
   const answer = await askAgent({ host, address, command, signal, timeoutMs: secureMs });
   const events = answer.strings('events').slice(0, maxEvents);
   if (events.length > 0) deps.log.warn('Secured folders of host', { address, events });
@@ -92,10 +90,10 @@ const maxEvents = 50;
 /** Errors that a damaged program causes; its output and exit code can be anything. */
 const damageErrors: readonly ErrorCode[] = ['AGENT_PROGRAM_DAMAGED', 'AGENT_COMMAND_FAILED', 'AGENT_ANSWER_INVALID'];
 
-function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory): void {
+function checkPlaced(journey: HostJourney, { isAdministrator }: Inventory): void {
   // The preflight reports a user without administrator rights.
   if (!isAdministrator) return;
-  const { agent } = journey.basics;
+  const { agent } = journey;
   const { files } = journey.inventory;
   for (const path of [programOf(journey), agent.path]) {
     if (files[pathKey(path)] !== agent.sha256) {
@@ -104,17 +102,12 @@ function checkPlaced(journey: ConfigureJourney, { isAdministrator }: Inventory):
   }
 }
 
-function programOf({ basics }: ConfigureJourney): string {
-  return agentProgram(basics.agent.sha256);
+function programOf({ agent }: HostJourney): string {
+  return agentProgram(agent.sha256);
 }
 
-function inventoryOptions({ basics }: ConfigureJourney): InventoryOptions {
-  const { apiServerUrl, platform } = basics.facts;
-  return { apiServerUrl, ...nameSourceOf(platform) };
-}
-
-async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> {
-  const { agent } = journey.basics;
+async function upload(journey: HostJourney, turn: StepTurn): Promise<void> {
+  const { agent } = journey;
   const { host, deps, address } = journey;
   const { signal, report } = turn;
   turn.note(`waiting for uploads of ${deps.slots.uploads.taken} other hosts`);
@@ -130,7 +123,7 @@ async function upload(journey: ConfigureJourney, turn: StepTurn): Promise<void> 
   });
 }
 
-function unusable(journey: ConfigureJourney, cause: Error): AppError {
+function unusable(journey: HostJourney, cause: Error): AppError {
   return new AppError('AGENT_UNUSABLE', `${journey.address}: the agent does not run: ${cause.message}`, {
     remedy: `Run ${programOf(journey)} on the host; often a virus scanner or a policy blocks programs.`,
     cause,

@@ -4,11 +4,12 @@ import type { HostConnection, HostTarget } from '#host/host.ts';
 import { HostKeyChangedError } from '#host/host-key.ts';
 import { fingerprint, printPublicKey, type PublicKey } from '#host/keys/public-key.ts';
 import { ipv4Of } from '#host/resolver.ts';
+import type { HostJourney } from '../host-journey.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkCluster, checkConnection } from './remedies.ts';
 
-export const connect: Step<ConfigureJourney> = {
+export const connect: Step<HostJourney> = {
   name: 'connect',
   description: 'resolves the name, connects by SSH with the operator’s key, checks the host key or pins the first one',
   usualMs: 30_000,
@@ -43,7 +44,7 @@ function slotStep(name: string, description: string): Step<ConfigureJourney> {
 }
 
 /** Connects to the host and records its host key before the connection is used. */
-export async function openHost(journey: ConfigureJourney, signal: AbortSignal): Promise<HostConnection> {
+export async function openHost(journey: HostJourney, signal: AbortSignal): Promise<HostConnection> {
   const { instance, deps, address, username } = journey;
   const { port } = instance.spec;
   journey.ipv4 ??= await resolve(journey);
@@ -81,7 +82,7 @@ export function targetAt(
 }
 
 /** The SSH client does not know the instance, which the remedy needs. */
-function withRemedy(error: HostKeyChangedError, { instance }: ConfigureJourney): AppError {
+function withRemedy(error: HostKeyChangedError, { instance }: HostJourney): AppError {
   const { name, namespace } = instance.metadata;
   const spec = JSON.stringify({ spec: { hostKey: printPublicKey(error.offered) } });
   return new AppError(error.code, error.message, {
@@ -98,7 +99,7 @@ function keyFile({ type }: PublicKey): string {
   return `C:\\ProgramData\\ssh\\ssh_host_${name}_key.pub`;
 }
 
-async function resolve({ deps, address }: ConfigureJourney): Promise<string> {
+async function resolve({ deps, address }: HostJourney): Promise<string> {
   const found = await ipv4Of(address, deps.resolver);
   if (found !== undefined) return found;
   throw new AppError('INSTANCE_ADDRESS_UNRESOLVED', `${address}: the name has no IPv4 address`, {

@@ -146,7 +146,7 @@ const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed, isTak
   });
 };
 
-function foreignNode(node: NodeView, hostKey: string, dialed: string | undefined): string | undefined {
+export function foreignNode(node: NodeView, hostKey: string, dialed: string | undefined): string | undefined {
   if (!isWindowsNode(node)) return 'is not a Windows node';
   if (!operatorAnnotations.some(name => Object.hasOwn(node.annotations, name)))
     return 'was not configured by this operator';

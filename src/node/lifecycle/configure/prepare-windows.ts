@@ -1,6 +1,7 @@
 import { AppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { askAgent } from '../agent-call.ts';
+import type { HostJourney } from '../host-journey.ts';
 import type { StepTimeout, Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { rebootOnce, wasRebooted } from './reboot.ts';
@@ -8,7 +9,7 @@ import { checkCommand, checkReboot } from './remedies.ts';
 
 const [renameMs, featureMs] = [120_000, 30 * 60_000];
 
-export const rebootTimeout: StepTimeout<ConfigureJourney> = {
+export const rebootTimeout: StepTimeout<HostJourney> = {
   code: 'HOST_REBOOT_TIMEOUT',
   message: ({ address, nodeName, record }) =>
     record.reboot === undefined

@@ -2,9 +2,9 @@ import { AppError, isAppError } from '#base/errors.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import { askAgent } from '../agent-call.ts';
+import type { HostJourney } from '../host-journey.ts';
 import type { StepTurn } from '../step.ts';
 import { askForInventory } from './agent-program.ts';
-import type { ConfigureJourney } from './journey.ts';
 
 const commandMs = 60_000;
 /** From the command to the end of the connection. */
@@ -27,7 +27,7 @@ const rebootErrors: readonly ErrorCode[] = [
  * Reboots the host once for each reason: the boot id is recorded before the command is sent, so that an attempt in a later boot knows
  * that the reboot is done.
  */
-export async function rebootOnce(journey: ConfigureJourney, reason: string, turn: StepTurn): Promise<void> {
+export async function rebootOnce(journey: HostJourney, reason: string, turn: StepTurn): Promise<void> {
   const { record, deps } = journey;
   const { bootId } = journey.inventory;
   if (wasRebooted(journey, reason)) return;
@@ -39,12 +39,12 @@ export async function rebootOnce(journey: ConfigureJourney, reason: string, turn
 }
 
 /** True if the reboot for this reason was requested in an earlier boot. */
-export function wasRebooted({ record, inventory }: ConfigureJourney, reason: string): boolean {
+export function wasRebooted({ record, inventory }: HostJourney, reason: string): boolean {
   return record.reboot?.because === reason && record.reboot.bootId !== inventory.bootId;
 }
 
 /** False when the host has rebooted already. */
-async function requestReboot(journey: ConfigureJourney, bootId: string, signal: AbortSignal): Promise<boolean> {
+async function requestReboot(journey: HostJourney, bootId: string, signal: AbortSignal): Promise<boolean> {
   const { host, address } = journey;
   try {
     // In another boot the agent ignores the command, so it can be sent again after a broken connection.
@@ -56,7 +56,7 @@ async function requestReboot(journey: ConfigureJourney, bootId: string, signal: 
   }
 }
 
-async function waitForShutdown({ host, deps }: ConfigureJourney, { signal, note }: StepTurn): Promise<void> {
+async function waitForShutdown({ host, deps }: HostJourney, { signal, note }: StepTurn): Promise<void> {
   note('the host shuts down');
   const timeout = new Error('still up');
   try {
@@ -67,7 +67,7 @@ async function waitForShutdown({ host, deps }: ConfigureJourney, { signal, note 
   }
 }
 
-async function waitForStart(journey: ConfigureJourney, bootId: string, turn: StepTurn): Promise<void> {
+async function waitForStart(journey: HostJourney, bootId: string, turn: StepTurn): Promise<void> {
   const { host, deps } = journey;
   const { signal } = turn;
   turn.note('the host starts');

@@ -1,7 +1,7 @@
 import { agentName, nodeAnnotation, ports } from '#contract/names.ts';
 import { overlayRemedy } from '#contract/overlay-remedy.ts';
 import { dir, file } from '#contract/paths.ts';
-import type { ConfigureJourney } from './journey.ts';
+import type { HostJourney } from '../host-journey.ts';
 
 /** For steps that only read and write objects of the cluster. */
 export function checkCluster(): string {
@@ -14,18 +14,18 @@ export function checkPayload(): string {
 }
 
 /** For steps that run a command of the agent. */
-export function checkCommand({ address }: ConfigureJourney): string {
+export function checkCommand({ address }: HostJourney): string {
   return (
     `Run \`Get-Process ${agentName}\` on ${address}; if the process hangs, end it with ` +
     `\`Stop-Process -Name ${agentName} -Force\`. The operator repeats the step.`
   );
 }
 
-export function checkUpload({ address }: ConfigureJourney): string {
+export function checkUpload({ address }: HostJourney): string {
   return `Check the network to ${address}, and on the host the free space of drive C: and its virus scanner.`;
 }
 
-export function checkConnection({ address, instance }: ConfigureJourney): string {
+export function checkConnection({ address, instance }: HostJourney): string {
   const { port = ports.ssh } = instance.spec;
   return (
     `Check that ${address} is powered on, that TCP port ${port} is open from the cluster, ` +
@@ -34,7 +34,7 @@ export function checkConnection({ address, instance }: ConfigureJourney): string
 }
 
 /** Before the reboot is requested, the Node is drained. */
-export function checkReboot({ address, nodeName, record }: ConfigureJourney): string {
+export function checkReboot({ address, nodeName, record }: HostJourney): string {
   if (record.reboot === undefined) {
     return (
       `Run \`kubectl get pods -A --field-selector spec.nodeName=${nodeName}\` and \`kubectl get pdb -A\`: ` +
@@ -47,7 +47,7 @@ export function checkReboot({ address, nodeName, record }: ConfigureJourney): st
   );
 }
 
-export function checkRegistration({ nodeName }: ConfigureJourney): string {
+export function checkRegistration({ nodeName }: HostJourney): string {
   return (
     `Run \`kubectl get csr\`, and \`kubectl describe csr NAME\` for pending requests of ${nodeName}. On the host, run ` +
     `\`Get-Content ${file.kubeletLog} -Tail 20\` and, if the kubelet hangs, \`Restart-Service -Force kubelet\`.`
@@ -55,7 +55,7 @@ export function checkRegistration({ nodeName }: ConfigureJourney): string {
 }
 
 /** The agent waits for the pod subnet, which only the cluster can assign. */
-export function checkAgent({ nodeName, node }: ConfigureJourney): string {
+export function checkAgent({ nodeName, node }: HostJourney): string {
   if (node !== undefined && !Object.hasOwn(node.annotations, nodeAnnotation.hybridOverlaySubnet)) return overlayRemedy;
   return (
     `Follow the last event of the agent. If it names no problem, run \`kubectl describe node ${nodeName}\` to see why ` +

@@ -1,0 +1,163 @@
+import { type Clock, timestamp } from '#base/clock.ts';
+import { attempt } from '#base/errors.ts';
+import { Fields, jsonIn } from '#base/fields.ts';
+import type { Log } from '#base/log.ts';
+import type { Installation } from '#cluster/installation.ts';
+import { sourceOf } from '#cluster/instance-source.ts';
+import { patchStatus } from '#cluster/patch-instance.ts';
+import { boundNode, byNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { instanceAnnotation } from '#contract/names.ts';
+import type { InstanceIdentity, InstanceRecord } from '#contract/windows-instance/resource.ts';
+import { isAlreadyExists, unless } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import type { Informer } from '#kube/informer/informer.ts';
+import { type Key, keyOf, keyText } from '#kube/resource.ts';
+import { hasTakenOver } from './removal-cluster.ts';
+
+export interface DeletedOptions {
+  client: Client;
+  installation: Pick<Installation, 'problem'>;
+  clock: Clock;
+  log: Log;
+}
+
+/** Deletions that no pass has handled, as in a process that does not lead. */
+const maxDeleted = 1000;
+
+/**
+ * Instances that a user deleted and whose hosts have to be cleaned. They are created again with a request to remove the host, so that
+ * the removal survives a restart of the operator without a finalizer.
+ */
+export class DeletedInstances {
+  readonly #instances: Pick<Informer<WindowsInstance>, 'store' | 'addHandler'>;
+  readonly #options: DeletedOptions;
+  readonly #deleted = new Map<string, WindowsInstance>();
+  /** UIDs of instances that the operator deletes itself. */
+  readonly #own = new Set<string>();
+
+  constructor(instances: Pick<Informer<WindowsInstance>, 'store' | 'addHandler'>, options: DeletedOptions) {
+    this.#instances = instances;
+    this.#options = options;
+    instances.addHandler({
+      added: instance => this.#deleted.delete(keyText(keyOf(instance))),
+      updated: () => undefined,
+      deleted: instance => this.#remember(instance),
+    });
+  }
+
+  /** The operator is about to delete the instance, because its host is removed. */
+  expect({ metadata }: WindowsInstance): void {
+    this.#own.add(metadata.uid ?? '');
+  }
+
+  /** Creates the instance of the key again if its host has to be cleaned. */
+  async recreate(key: Key, { signal, log }: Pass): Promise<Outcome> {
+    const deleted = this.#deleted.get(keyText(key));
+    if (deleted === undefined) return done;
+    const { client, installation, clock } = this.#options;
+    const named = this.#instances.store.byIndex(byNode, boundNode(deleted) ?? '');
+    const successor = named.find(other => hasTakenOver(other, deleted));
+    const problem = successor ? 'another instance has its host' : await installation.problem(signal, deleted);
+    if (problem !== undefined) {
+      log.info('Leaving host of a deleted WindowsInstance unchanged', { why: problem });
+    } else {
+      log.info('Creating WindowsInstance again to remove its host', { address: deleted.spec.address });
+      const again = removalOf(deleted, timestamp(clock.now()));
+      // A user who was faster keeps the host.
+      await client.create(windowsInstances, again, { signal }).catch(unless(isAlreadyExists));
+    }
+    this.#deleted.delete(keyText(key));
+    return done;
+  }
+
+  #remember(instance: WindowsInstance): void {
+    const isOwn = this.#own.delete(instance.metadata.uid ?? '');
+    if (isOwn || !needsRemoval(instance) || this.#deleted.size >= maxDeleted) return;
+    this.#deleted.set(keyText(keyOf(instance)), instance);
+  }
+}
+
+/** An instance with a source is created again by its source, unless its host is being removed. */
+function needsRemoval(instance: WindowsInstance): boolean {
+  const { metadata, status } = instance;
+  const source = sourceOf(instance);
+  if (status?.hostKey === undefined || source?.kind === 'Machine') return false;
+  return source === undefined || Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
+}
+
+function removalOf({ metadata, spec, status = {} }: WindowsInstance, now: string): WindowsInstance {
+  const { name = '', namespace = '', labels, annotations = {} } = metadata;
+  const { nodeUID, hostKey, host, certifiedName, agent, cloudNode } = status;
+  const record: { [Field in keyof InstanceRecord]: InstanceRecord[Field] | undefined } = {
+    nodeUID,
+    hostKey,
+    host,
+    certifiedName,
+    agent,
+    cloudNode,
+  };
+  const requested = {
+    [instanceAnnotation.removal]: annotations[instanceAnnotation.removal] ?? now,
+    [instanceAnnotation.record]: JSON.stringify(record),
+  };
+  return {
+    metadata: { name, namespace, ...(labels && { labels }), annotations: { ...annotations, ...requested } },
+    spec: { ...spec, ...(hostKey !== undefined && { hostKey }) },
+  };
+}
+
+/** Writes the record in the annotation of a new instance to its status; other instances stay unchanged. */
+export async function restoreRecord(
+  instance: WindowsInstance,
+  client: Client,
+  { signal, log }: Pass,
+): Promise<Outcome | undefined> {
+  const text = instance.metadata.annotations?.[instanceAnnotation.record];
+  if (text === undefined || instance.status?.host !== undefined) return undefined;
+  const record = parseRecord(text, instance.spec.hostKey);
+  if (record === undefined) {
+    log.warn('Ignoring annotation with an invalid record', { annotation: instanceAnnotation.record });
+    return undefined;
+  }
+  await patchStatus(instance, ({ status = {} }) => (status.host ? undefined : { ...status, ...record }), {
+    client,
+    signal,
+  });
+  return after(lagMs, 'the record was restored');
+}
+
+const lagMs = 1000;
+/** A record has a few hundred characters. */
+const maxCharacters = 16_384;
+const maxAddresses = 16;
+
+/** Users can write the annotation: undefined unless every field has its type and the key is the pinned one. */
+export function parseRecord(text: string, pinnedKey: string | undefined): InstanceRecord | undefined {
+  if (text.length > maxCharacters) return undefined;
+  const read = attempt(() => {
+    const fields = new Fields(jsonIn(text), 'record');
+    const host = fields.object('host');
+    const [nodeUID, certifiedName] = [fields.string('nodeUID'), fields.string('certifiedName')];
+    const [agent, cloudNode] = [identityIn(fields.object('agent')), identityIn(fields.object('cloudNode'))];
+    return {
+      hostKey: fields.requiredString('hostKey'),
+      host: { name: host.requiredString('name'), addresses: host.strings('addresses').slice(0, maxAddresses) },
+      ...(nodeUID !== undefined && { nodeUID }),
+      ...(certifiedName !== undefined && { certifiedName }),
+      ...(agent && { agent }),
+      ...(cloudNode && { cloudNode }),
+    };
+  });
+  return read.ok && read.value.hostKey === pinnedKey ? read.value : undefined;
+}
+
+function identityIn(fields: Fields): InstanceIdentity | undefined {
+  if (fields.names().length === 0) return undefined;
+  const certificateEnds = fields.string('certificateEnds');
+  return {
+    keyHash: fields.requiredString('keyHash'),
+    installed: fields.requiredString('installed'),
+    ...(certificateEnds !== undefined && { certificateEnds }),
+  };
+}

@@ -1,0 +1,126 @@
+import { type Clock, timestamp } from '#base/clock.ts';
+import { normalHostName } from '#base/dns-name.ts';
+import { deleteObject } from '#cluster/delete-object.ts';
+import type { Installation } from '#cluster/installation.ts';
+import { recordEvent } from '#cluster/instance-events.ts';
+import { sourceOf } from '#cluster/instance-source.ts';
+import { getFresh } from '#cluster/patch-instance.ts';
+import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { eventText } from '#contract/events.ts';
+import { configMapName, instanceAnnotation } from '#contract/names.ts';
+import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import type { EventRecorder } from '#kube/events/events.ts';
+import { configMaps, type Node, nodes } from '#kube/resources.ts';
+import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
+import type { RemovalCluster, RemovedHost, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
+
+export interface RemovalOptions {
+  client: Client;
+  namespace: string;
+  installation: Pick<Installation, 'problem'>;
+  recorder: Pick<EventRecorder, 'record'>;
+  clock: Clock;
+  log: LifecycleDeps['log'];
+  /** Instances of the same host. */
+  rivalsOf: (instance: WindowsInstance) => readonly WindowsInstance[];
+  /** Called before the operator deletes an instance itself. */
+  onDelete: (instance: WindowsInstance) => void;
+}
+
+/** Why the host of the instance is to be removed; undefined when it stays. Machines are deleted with their hosts. */
+export function removalCause(instance: WindowsInstance): string | undefined {
+  const { annotations = {} } = instance.metadata;
+  const source = sourceOf(instance);
+  if (!Object.hasOwn(annotations, instanceAnnotation.removal) || source?.kind === 'Machine') return undefined;
+  if (source !== undefined) return `its entry of ${configMapName.instances} is gone`;
+  return Object.hasOwn(annotations, instanceAnnotation.record) ? 'it was deleted' : 'its removal was requested';
+}
+
+/** Whether another instance that stays has the recorded key and Node: it has taken over the host. */
+export function hasTakenOver(other: WindowsInstance, instance: WindowsInstance): boolean {
+  const [key, node] = [instance.status?.hostKey, boundNode(instance)];
+  const isSame = key !== undefined && node !== undefined && other.status?.hostKey === key && boundNode(other) === node;
+  return isSame && other.metadata.uid !== instance.metadata.uid && isStaying(other);
+}
+
+function isStaying({ metadata }: WindowsInstance): boolean {
+  const isRemoved = Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
+  return metadata.deletionTimestamp === undefined && !isRemoved;
+}
+
+export function createRemovalCluster(options: RemovalOptions): RemovalCluster {
+  const { client, namespace, installation, rivalsOf, onDelete } = options;
+  return {
+    refusal: async (instance, signal) =>
+      (await installation.problem(signal)) ?? (await sourceRefusal(instance, client, signal)),
+    sharedWith: instance =>
+      rivalsOf(instance).find(other => other.metadata.uid !== instance.metadata.uid && isStaying(other))?.metadata.name,
+    noteRemoved: (note, signal) => noteRemoved(note, options, signal),
+    deleteNode: ({ name, uid }, signal) =>
+      deleteObject<Node>(client, nodes, { metadata: { name, ...(uid !== '' && { uid }) } }, signal),
+    report: journey => report(journey, options),
+    deleteInstance: async (instance, signal) => {
+      onDelete(instance);
+      const { name = '', uid } = instance.metadata;
+      await deleteObject<WindowsInstance>(
+        client,
+        windowsInstances,
+        { ...instance, metadata: { name, namespace, ...(uid !== undefined && { uid }) } },
+        signal,
+      );
+    },
+  };
+}
+
+/** The request may have been withdrawn since the cache was written. */
+async function sourceRefusal(
+  instance: WindowsInstance,
+  client: Client,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const fresh = await getFresh(instance, client, { signal });
+  if (fresh === undefined) return 'the WindowsInstance is gone';
+  if (removalCause(fresh) === undefined) return 'its removal is not requested any more';
+  const source = sourceOf(fresh);
+  if (source?.kind !== 'ConfigMap') return undefined;
+  const { namespace = '' } = fresh.metadata;
+  const map = await client.find(configMaps, configMapName.instances, { namespace, signal });
+  const isListed = Object.keys(map?.data ?? {}).some(key => normalHostName(key) === normalHostName(source.name));
+  return isListed ? `its entry of ${configMapName.instances} exists again` : undefined;
+}
+
+async function noteRemoved({ node, ...rest }: RemovedHost, options: RemovalOptions, signal: AbortSignal) {
+  const { client, namespace, clock } = options;
+  const name = configMapName.removedHosts;
+  const data = { [node]: JSON.stringify({ removed: timestamp(clock.now()), ...rest }) };
+  const patch = () => client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
+  if ((await patch().catch(unless(isNotFound))) !== undefined) return;
+  const map = { metadata: { name, namespace }, data };
+  const created = await client.create(configMaps, map, { signal }).catch(unless(isAlreadyExists));
+  if (created === undefined) await patch();
+}
+
+const leftByForce = 'its services, files and container networks stay on the host';
+
+function report(journey: RemoveJourney, { recorder, log }: RemovalOptions): void {
+  const { instance, mode, addresses, left, address, nodeName } = journey;
+  if (mode === 'object') {
+    log.info('Deleting WindowsInstance without changes to its host', { address });
+    return;
+  }
+  log.info('Removed host', { address, Node: nodeName, mode, ...journey.host.usage() });
+  recordEvent(recorder, instance, eventText.instanceTeardown(addresses.length === 0 ? [address] : addresses));
+  const rest = [...(mode === 'force' ? [leftByForce] : []), ...left.map(path => `${path} could not be removed`)];
+  if (rest.length === 0) return;
+  log.warn('Removal of the host is incomplete', { address, left });
+  recordEvent(recorder, instance, eventText.instanceRemovalIncomplete(`Host ${address}: ${shortList(rest)}`));
+}
+
+/** Events have little room. */
+const maxNamed = 10;
+
+function shortList(items: readonly string[]): string {
+  const more = items.length > maxNamed ? [`${items.length - maxNamed} more`] : [];
+  return [...items.slice(0, maxNamed), ...more].join('; ');
+}

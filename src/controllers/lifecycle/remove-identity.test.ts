@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { address, namespace } from '../../../test/kit/lifecycle/join-lab.ts';
+import {
+  annotate,
+  direct,
+  joinedLab,
+  remains,
+  removalRequest,
+  untilGone,
+} from '../../../test/kit/lifecycle/removal-lab.ts';
+
+/** A Node whose instance was deleted while no operator ran. */
+async function orphanLab() {
+  const { lab, host, operator } = await joinedLab({}, { source: direct });
+  await operator.stop();
+  await lab.client.delete(windowsInstances, 'win-5', { namespace });
+  return { lab, host };
+}
+
+const spec = { address, username: 'Administrator', source: direct };
+const request = { metadata: { name: 'orphan', namespace, annotations: removalRequest }, spec };
+
+test('an instance that requests the removal of an orphan Node has its host cleaned', async () => {
+  const { lab, host } = await orphanLab();
+  await lab.client.create(windowsInstances, request);
+  lab.start();
+  await untilGone(lab, 'orphan');
+  expect(await lab.node()).toBeUndefined();
+  expect(await remains(host)).toEqual([]);
+});
+
+test('a Node that was configured with another host key stays, and so does its host', async () => {
+  const { lab, host } = await orphanLab();
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.sshHostKey]: 'other' } } });
+  await lab.client.create(windowsInstances, request);
+  lab.start();
+  expect(await lab.failed('HOST_NAME_TAKEN', 'orphan')).toContain('was configured with another SSH host key');
+  expect(host.verbs()).not.toContain('cleanup');
+  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
+});
+
+test('a host that runs a kubelet of another name is not cleaned', async () => {
+  const { lab, host } = await joinedLab();
+  host.faults.answer = (verb, data) => (verb === 'inventory' ? { ...data, nodeName: 'win-9' } : data);
+  await annotate(lab, removalRequest);
+  expect(await lab.failed('NODE_NAME_CHANGED')).toContain('the host name is win-9, but it joined as win-5');
+  expect(host.verbs()).not.toContain('cleanup');
+});
+
+test('a host that another instance lists stays as it is; only the instance is deleted', async () => {
+  const { lab, host } = await joinedLab();
+  await lab.add({ source: direct }, 'other');
+  await lab.statusWhen(({ phase }) => phase === 'Failed', 'other');
+  await annotate(lab, removalRequest);
+  await untilGone(lab);
+  expect(await lab.node()).toBeDefined();
+  expect(host.verbs()).not.toContain('cleanup');
+  await lab.ready('other');
+  expect(await remains(host)).toContain('kubelet');
+});

@@ -1,0 +1,107 @@
+import { AppError, isAppError } from '#base/errors.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
+import { checkCluster } from '../configure/remedies.ts';
+import type { Step } from '../step.ts';
+import { removalMode, type RemoveJourney } from './journey.ts';
+
+const shortMs = 2 * 60_000;
+
+export const confirmRemoval: Step<RemoveJourney> = {
+  name: 'confirm removal',
+  description: 'reads Namespace, CRD, instance and entry again; ends the removal if the host is to stay',
+  usualMs: 15_000,
+  limitMs: shortMs,
+  remedy: checkCluster,
+  async run(journey, { signal }) {
+    journey.refusal = await journey.cluster.refusal(journey.instance, signal);
+    journey.mode = removalMode(journey);
+  },
+};
+
+export const cordonNode: Step<RemoveJourney> = {
+  name: 'cordon',
+  description: 'cordons the Node; the cordon of an administrator stays as it is',
+  usualMs: 15_000,
+  limitMs: shortMs,
+  remedy: checkCluster,
+  isDone: ({ node }) => node === undefined,
+  async run({ joinedNode, deps }, { signal }) {
+    await deps.nodes.cordonAndLabel(joinedNode.name, {}, [], signal).catch(unless(isNotFound));
+  },
+};
+
+export const drainNode: Step<RemoveJourney> = {
+  name: 'drain',
+  description: 'evicts the pods of the Node; a forced removal continues if pods cannot be evicted',
+  usualMs: 5 * 60_000,
+  limitMs: 60 * 60_000,
+  remedy: checkPods,
+  // The kubelet of a Node that is not ready ends no pods; they are deleted with the Node.
+  isDone: ({ node, mode }) => node === undefined || (mode === 'force' && !node.ready),
+  async run({ joinedNode, deps, mode }, { signal }) {
+    try {
+      await deps.nodes.drain(joinedNode.name, signal);
+    } catch (error) {
+      if (mode !== 'force' || !isAppError(error, 'DRAIN_BLOCKED')) throw error;
+      deps.log.warn('Pods were not evicted; continuing, because the removal is forced', { error });
+    }
+  },
+};
+
+export const noteHost: Step<RemoveJourney> = {
+  name: 'note host',
+  description: 'notes a host that is removed by force in the ConfigMap windows-removed-hosts',
+  usualMs: 15_000,
+  limitMs: shortMs,
+  remedy: checkCluster,
+  isDone: ({ nodeName }) => nodeName === undefined,
+  async run({ nodeName = '', address, instance, cluster }, { signal }) {
+    await cluster.noteRemoved({ node: nodeName, address, instance: instance.metadata.name ?? '' }, signal);
+  },
+};
+
+export const deleteNode: Step<RemoveJourney> = {
+  name: 'delete node',
+  description: 'deletes the Node and the stored host key',
+  usualMs: 15_000,
+  limitMs: shortMs,
+  remedy: checkCluster,
+  async run(journey, { signal }) {
+    const { node, deps, instance, cluster } = journey;
+    if (node !== undefined) await cluster.deleteNode(node, signal);
+    await deps.hostKeys.forget(instance, signal);
+  },
+};
+
+export const deleteInstance: Step<RemoveJourney> = {
+  name: 'delete instance',
+  description: 'deletes the WindowsInstance',
+  usualMs: 15_000,
+  limitMs: shortMs,
+  remedy: checkCluster,
+  async run(journey, { signal }) {
+    const { instance, cluster, deps } = journey;
+    await deps.grants.end(instance, signal);
+    cluster.report(journey);
+    await cluster.deleteInstance(instance, signal);
+  },
+};
+
+function checkPods({ nodeName }: RemoveJourney): string {
+  return (
+    `Run \`kubectl get pods -A --field-selector spec.nodeName=${nodeName}\` and \`kubectl get pdb -A\`: ` +
+    'pods that cannot be evicted block the drain of the Node.'
+  );
+}
+
+/** The error of a removal also says how to continue without the host. */
+export function withForceRemedy(error: AppError, { instance }: Pick<RemoveJourney, 'instance'>): AppError {
+  const { name, namespace } = instance.metadata;
+  const { code, message, remedy } = error;
+  return new AppError(code, message, {
+    remedy:
+      `${remedy} To remove the host without cleaning it, run \`kubectl annotate windowsinstance ${name} ` +
+      `-n ${namespace} windowsmachineconfig.openshift.io/force-removal=true\`.`,
+    cause: error,
+  });
+}

@@ -1,0 +1,144 @@
+import { AppError } from '#base/errors.ts';
+import { serviceName } from '#contract/names.ts';
+import { dir, splitPath } from '#contract/paths.ts';
+import { printHostKey } from '#host/host-key.ts';
+import { askAgent, callAgent } from '../agent-call.ts';
+import { takeInventory, uploadAgent } from '../configure/agent-program.ts';
+import { foreignNode } from '../configure/name-check.ts';
+import { rebootTimeout } from '../configure/prepare-windows.ts';
+import { rebootOnce } from '../configure/reboot.ts';
+import { checkCommand, checkReboot, checkUpload } from '../configure/remedies.ts';
+import type { Step } from '../step.ts';
+import type { RemoveJourney } from './journey.ts';
+
+const [cleanupMs, networksMs, filesMs] = [15 * 60_000, 5 * 60_000, 15 * 60_000];
+const rebootReason = 'removed variables and certificates';
+/** A host can report any number of files. */
+const maxLeft = 50;
+
+export const loadAgent: Step<RemoveJourney> = {
+  ...uploadAgent,
+  async run(journey, turn) {
+    journey.agent = await journey.deps.payload.agent();
+    await uploadAgent.run(journey, turn);
+  },
+};
+
+export const identifyHost: Step<RemoveJourney> = {
+  ...takeInventory,
+  description: 'has the agent report everything about the host; its name must be the recorded one',
+  async run(journey, turn) {
+    await takeInventory.run(journey, turn);
+    const problem = identityProblem(journey);
+    if (problem !== undefined) throw problem;
+    const { record, inventory } = journey;
+    if (record.known.host === undefined && inventory.nodeName !== '') journey.claimedName = inventory.nodeName;
+  },
+};
+
+/** The pinned key has identified the host; this finds a clone, and a Node that belongs to another host. */
+function identityProblem(journey: RemoveJourney): AppError | undefined {
+  const { address, record, inventory, deps, instance, hostKey, ipv4 } = journey;
+  const recorded = record.known.host?.name;
+  const { nodeName } = inventory;
+  // Without a kubelet the name is only that of the computer, which a cloud may not use.
+  const hasKubelet = inventory.services.some(({ name, isManaged }) => isManaged && name === serviceName.kubelet);
+  if (recorded !== undefined) {
+    if (!hasKubelet || nodeName === '' || nodeName === recorded) return undefined;
+    return new AppError('NODE_NAME_CHANGED', `${address}: the host name is ${nodeName}, but it joined as ${recorded}`, {
+      remedy: `Rename the host back to ${recorded}.`,
+    });
+  }
+  const holder = nodeName === '' ? undefined : deps.names.claim(nodeName, instance);
+  if (holder !== undefined) {
+    return new AppError('NODE_NAME_TAKEN', `${address}: Node ${nodeName} belongs to ${holder.metadata.name}`, {
+      remedy: `Delete WindowsInstance ${holder.metadata.name} to remove the host.`,
+    });
+  }
+  const node = nodeName === '' ? undefined : deps.nodes.get(nodeName);
+  const problem = node && foreignNode(node, hostKey === undefined ? '' : printHostKey(hostKey), ipv4);
+  if (problem === undefined) return undefined;
+  return new AppError('HOST_NAME_TAKEN', `${address}: Node ${nodeName} ${problem}`, {
+    remedy: `Find out which host Node ${nodeName} is; the operator removes neither.`,
+  });
+}
+
+export const cleanUpHost: Step<RemoveJourney> = {
+  name: 'clean-up',
+  description: 'stops and removes the services, variables and certificates of the operator, the agent first',
+  usualMs: 60_000,
+  limitMs: 20 * 60_000,
+  remedy: checkCommand,
+  async run(journey, { signal }) {
+    // From here on the host has to be configured again if the removal is canceled.
+    await journey.record.saveUninstalled();
+    await clearVersion(journey, signal);
+    await cleanUp(journey, signal);
+    // The agent may have reported it once more before it was stopped.
+    await clearVersion(journey, signal);
+  },
+};
+
+async function cleanUp(journey: RemoveJourney, signal: AbortSignal): Promise<void> {
+  const { host, address, commands, instance } = journey;
+  const command = commands.removeServices(instance.metadata.namespace ?? '');
+  const answer = await askAgent({ host, address, command, signal, timeoutMs: cleanupMs });
+  journey.needsReboot = answer.boolean('rebootNeeded') === true;
+}
+
+async function clearVersion({ node, deps }: RemoveJourney, signal: AbortSignal): Promise<void> {
+  if (node !== undefined) await deps.nodes.clearReport(node.name, 'version', signal);
+}
+
+export const rebootHost: Step<RemoveJourney> = {
+  name: 'reboot',
+  description: 'reboots the host once if variables or certificates were removed, and cleans up again',
+  usualMs: 3 * 60_000,
+  limitMs: 45 * 60_000,
+  remedy: checkReboot,
+  timeout: rebootTimeout,
+  isDone: ({ needsReboot }) => !needsReboot,
+  async run(journey, turn) {
+    await rebootOnce(journey, rebootReason, turn);
+    await cleanUp(journey, turn.signal);
+    await journey.record.saveReboot(undefined);
+  },
+};
+
+export const removeNetworks: Step<RemoveJourney> = {
+  name: 'remove networks',
+  description: 'removes container networks and endpoints of the operator; the connection may break meanwhile',
+  usualMs: 30_000,
+  limitMs: 15 * 60_000,
+  remedy: checkCommand,
+  async run({ host, address, commands }, { signal }) {
+    await callAgent({ host, address, command: commands.removeNetworks(), signal, timeoutMs: networksMs });
+  },
+};
+
+export const removeFiles: Step<RemoveJourney> = {
+  name: 'remove files',
+  description: 'removes the files and folders of the operator; logs and images stay',
+  usualMs: 30_000,
+  limitMs: 35 * 60_000,
+  remedy: checkCommand,
+  async run(journey, { signal }) {
+    const { host, address, commands } = journey;
+    const answer = await askAgent({ host, address, command: commands.removeFiles(), signal, timeoutMs: filesMs });
+    journey.left = answer.strings('left').slice(0, maxLeft);
+  },
+};
+
+export const removeAgent: Step<RemoveJourney> = {
+  name: 'remove agent',
+  description: 'deletes the agent programs by SFTP',
+  usualMs: 15_000,
+  limitMs: 10 * 60_000,
+  remedy: checkUpload,
+  async run({ host }, { signal }) {
+    // Files of other users, which were found in folders of the operator.
+    const keep = splitPath(dir.quarantine).name;
+    await host.removeFolder(dir.agentPrograms, { keep, signal });
+    await host.removeFolder(dir.agentNative, { signal });
+  },
+};

@@ -1,0 +1,83 @@
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { InventoryOptions } from '#contract/agent-command.ts';
+import { instanceAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import type { PlainFile } from '../../payload-source.ts';
+import type { LifecycleDeps } from '../deps.ts';
+import { HostJourney } from '../host-journey.ts';
+import type { JourneyRecord } from '../journey-record.ts';
+
+/** What a removal does to objects of the cluster; each act tolerates that the object is gone. */
+export interface RemovalCluster {
+  /** Why the host must not be removed now, read past all caches; undefined when it may. */
+  refusal(instance: WindowsInstance, signal: AbortSignal): Promise<string | undefined>;
+  /** Another instance that is the same host and stays. */
+  sharedWith(instance: WindowsInstance): string | undefined;
+  /** Keeps a note about a host that was removed without being cleaned. */
+  noteRemoved(note: RemovedHost, signal: AbortSignal): Promise<void>;
+  deleteNode(node: Pick<NodeView, 'name' | 'uid'>, signal: AbortSignal): Promise<void>;
+  /** Called before the instance is deleted. */
+  report(journey: RemoveJourney): void;
+  deleteInstance(instance: WindowsInstance, signal: AbortSignal): Promise<void>;
+}
+
+/** A host that was removed by force, and may come back. */
+export interface RemovedHost {
+  node: string;
+  address: string;
+  instance: string;
+}
+
+/** `object`: there is nothing on the host that belongs to this instance alone. */
+export type RemovalMode = 'host' | 'force' | 'object';
+
+/** A host that leaves the cluster. */
+export class RemoveJourney extends HostJourney {
+  readonly cluster: RemovalCluster;
+  /** Decided before the first act: another instance of the host that appears later changes nothing. */
+  mode: RemovalMode = 'object';
+  /** Why the removal ends before its first act; the host stays. */
+  refusal: string | undefined;
+  /** Settings were removed that only a reboot makes effective. */
+  needsReboot = false;
+  /** Files that could not be removed. */
+  left: readonly string[] = [];
+  /** Addresses of the Node, for the event at the end. */
+  addresses: readonly string[];
+  #agent: PlainFile | undefined;
+
+  constructor(instance: WindowsInstance, deps: LifecycleDeps, record: JourneyRecord, cluster: RemovalCluster) {
+    super(instance, deps, record);
+    this.cluster = cluster;
+    this.addresses = this.node?.addresses.map(({ address }) => address) ?? record.known.host?.addresses ?? [];
+  }
+
+  get agent(): PlainFile {
+    if (this.#agent === undefined) throw new Error('the agent program is not loaded yet');
+    return this.#agent;
+  }
+
+  set agent(agent: PlainFile) {
+    this.#agent = agent;
+  }
+
+  /** The name of the kubelet is on the host; where a cloud gives the name, it is not needed any more. */
+  get inventoryOptions(): InventoryOptions {
+    return {};
+  }
+}
+
+export function removalMode({ instance, cluster }: Pick<RemoveJourney, 'instance' | 'cluster'>): RemovalMode {
+  if (!isTouched(instance) || cluster.sharedWith(instance) !== undefined) return 'object';
+  return isForced(instance) ? 'force' : 'host';
+}
+
+export function isForced({ metadata }: WindowsInstance): boolean {
+  return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.forceRemoval);
+}
+
+/** Nothing is uploaded before the host key is recorded. A Direct instance without a record was created to remove a Node. */
+function isTouched({ spec, status }: WindowsInstance): boolean {
+  const { kind = 'Direct' } = spec.source ?? {};
+  return kind === 'Direct' || status?.hostKey !== undefined || status?.host !== undefined;
+}
