@@ -127,6 +127,8 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'NETWORK_CLASS_E: class E. Choose another.',
   ],
   [eventText.clusterSuitable(), 'Normal', 'ClusterSuitable', 'The cluster supports Windows nodes: all checks pass'],
+  [eventText.instanceTeardownFailure('no answer'), 'Warning', 'InstanceTeardownFailure', 'no answer'],
+  [eventText.instanceRemovalIncomplete('a file'), 'Warning', 'InstanceRemovalIncomplete', 'a file'],
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
   [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
-import { dir, file } from '#contract/paths.ts';
+import { agentProgramHash, file } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
 import { type JoinLab, type LabOperator, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
@@ -182,7 +182,10 @@ test('an agent of another version is replaced, although it runs', async () => {
   await isReady(lab);
   expect(host.uploads.slice(sent).filter(path => path.startsWith(dir.k))).toHaveLength(2);
   expect(host.verbs().slice(before, before + 4)).toEqual(['inventory', 'secure', 'stage', 'stage']);
-  const programs = host.model.fileTexts.keys().filter(path => path.startsWith(dir.agentPrograms));
+  const programs = host.model.fileTexts
+    .keys()
+    .filter(path => agentProgramHash(path) !== undefined)
+    .toArray();
   expect(programs).toHaveLength(1);
   expect(host.model.fileTexts.get(file.agent)).toContain('.exe one');
 });

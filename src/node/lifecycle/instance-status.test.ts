@@ -264,7 +264,7 @@ test('another journey starts with an empty timeline; one of an earlier version g
   const names = ['configure', 'adopt', 'remove'] as const;
   expect(names.map(name => isNewJourney(instance, name))).toEqual([false, true, true]);
   const earlier: WindowsInstance = { ...instance, status: { phase: 'Failed' } };
-  expect(names.map(name => isNewJourney(earlier, name))).toEqual([false, false, false]);
+  expect(names.map(name => isNewJourney(earlier, name))).toEqual([false, false, true]);
 });
 
 const journeys: [string, InstancePhase | undefined, observed: number | undefined, boolean][] = [
