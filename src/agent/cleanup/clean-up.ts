@@ -56,7 +56,7 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   const data = await findServiceData(record, ports, options, waiting.signal);
   const installed = await ports.services.list();
   const known = record !== undefined || installed.some(isManaged);
-  // A host that is configured again needs its agent; on one that is removed, every service of ours is deleted.
+  // A host that is configured again needs its agent; on one that is removed, every service of WMCO is deleted.
   const removals = options.keepSettings
     ? planRemoval(installed, data.services, data.removeAllTagged)
     : planRemoval(installed, [...data.services, { name: agentName }], true);

@@ -51,10 +51,10 @@ export const ownPatterns: readonly NamePattern[] = [
   { directory: kubeletPki, name: /^kubelet[.-].*(pem|crt|key)$/i },
 ];
 
-/** Unfinished files and programs that were moved aside, in every folder of ours. */
+/** Unfinished files and programs that were moved aside, in every folder of the operator. */
 export const leftoverName = /\.\d+-\d+\.wicd-new$|\.wicd-old-\d+$/i;
 
-/** Folders of registries have any name, and only this file of ours. */
+/** Folders of registries have any name, and only this file of the operator. */
 export const registryFile = 'hosts.toml';
 
 /**

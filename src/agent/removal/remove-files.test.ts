@@ -122,6 +122,22 @@ test('keeps a staged file outside of C:\\k whose content a user has changed', as
   expect(filesOf(host)).toEqual(['C:\\Temp\\mine.ps1']);
 });
 
+test('keeps a link of a user at the path of a staged file outside of C:\\k', async () => {
+  const host = await joinedHost();
+  host.files.rights.plantLink('C:\\Temp\\mine.ps1');
+  expect((await remove(host)).left).toEqual([]);
+  expect(host.files.rights.isLink('C:\\Temp\\mine.ps1')).toBe(true);
+});
+
+test('lists a staged file whose content cannot be read', async () => {
+  const host = await joinedHost();
+  host.before = call => {
+    if (call === 'hash C:\\Temp\\mine.ps1') throw new Error('access denied');
+  };
+  expect((await remove(host)).left).toEqual(['C:\\Temp\\mine.ps1: access denied']);
+  expect(filesOf(host)).toEqual(['C:\\Temp\\mine.ps1', file.stagedRecord]);
+});
+
 test('ignores paths of the record outside of the folders for staged files', async () => {
   const host = await joinedHost();
   const path = 'C:\\Windows\\notepad.exe';
@@ -198,7 +214,7 @@ const nameOfUser = fc.constantFrom(
   'data',
 );
 
-test('files of users survive and ours go, wherever the verb is killed', async () => {
+test('files of users survive and those of the operator go, wherever the verb is killed', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.uniqueArray(fc.tuple(fc.constantFrom(...placesOfUsers), nameOfUser), { maxLength: 8 }),

@@ -68,14 +68,14 @@ async function removeOwnFiles(program: string, remover: Remover): Promise<void> 
 async function removeStaged(remover: Remover, files: HostFiles): Promise<void> {
   const before = remover.left.length;
   const { files: staged } = await readRecord(files);
-  for (const entry of staged) if (await isOurs(entry, files)) await remover.file(entry.path);
+  for (const entry of staged) await removeStagedFile(entry, remover);
   if (remover.left.length === before) await remover.file(file.stagedRecord);
 }
 
-/** Outside of our own folder a file with other content now belongs to a user. */
-async function isOurs({ path, sha256 }: StagedFile, files: HostFiles): Promise<boolean> {
-  if (!attempt(() => checkPlaces([path], invalidPlace)).ok) return false;
-  return isBelow(path, dir.k) || (await files.sha256(path)) === sha256;
+/** Outside of C:\k a file with other content belongs to a user by now. */
+async function removeStagedFile({ path, sha256 }: StagedFile, remover: Remover): Promise<void> {
+  if (!attempt(() => checkPlaces([path], invalidPlace)).ok) return;
+  await (isBelow(path, dir.k) ? remover.file(path) : remover.unchangedFile(path, sha256));
 }
 
 function invalidPlace(what: string): AppError {

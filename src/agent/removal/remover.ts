@@ -21,7 +21,7 @@ export class Remover {
     this.#signal = signal;
   }
 
-  /** Removes a file or a link; a folder of that name is not ours. */
+  /** Removes a file or a link; a folder of that name belongs to a user. */
   async file(path: string): Promise<void> {
     await this.#attempt(path, async () => {
       if (!(await this.#isSafe(parentOf(path)))) return;
@@ -31,6 +31,15 @@ export class Remover {
       await this.#files.remove(path);
       this.removed += 1;
     });
+  }
+
+  /** Removes a file with this content; any other file, folder or link of that name belongs to a user. */
+  async unchangedFile(path: string, sha256: string): Promise<void> {
+    const isUnchanged = await this.#attempt(path, async () => {
+      if (!(await this.#isSafe(parentOf(path)))) return false;
+      return (await this.#files.inspect(path))?.is === 'file' && (await this.#files.sha256(path)) === sha256;
+    });
+    if (isUnchanged === true) await this.file(path);
   }
 
   /** Names in a folder that is reached without a link. */
