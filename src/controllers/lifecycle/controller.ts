@@ -43,10 +43,10 @@ import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, credentialsMs, type LifecycleFacts } from './decide.ts';
 import { createDeps } from './act/create-deps.ts';
 import { JourneyPlaces } from './act/journey-places.ts';
+import { OrphanNodes } from './act/orphan-nodes.ts';
 import { adoptKind, configureKind, type JourneyParts, reconnectKind, runJourney } from './act/run-journey.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
-import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
-import { OrphanNodes, successorOf } from './orphans.ts';
+import { hostChanges, instancesOf, nodeChanges, specChanges, successorOf } from './observe.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [
