@@ -140,10 +140,16 @@ class EntrySource {
     let outcome: Outcome = done;
     for (const { instance, host: recorded } of hosts) {
       const orphan = decideOrphan(recorded, listed, unidentified);
-      if (orphan.do === 'delete') await deleteInstance(instance, orphan.why, { ...pass, client });
+      if (orphan.do === 'delete') await this.#delete(instance, orphan.why, pass);
       else outcome = await this.#keepOrRemove(instance, orphan, unidentified === undefined, pass);
     }
     return outcome;
+  }
+
+  /** Without the request, because the deletion of an instance with one does not end its removal. */
+  async #delete(instance: WindowsInstance, why: string, pass: Pass): Promise<void> {
+    if (isRemovalRequested(instance)) await this.#annotate(instance, withoutRemoval, pass);
+    await deleteInstance(instance, why, { ...pass, client: this.#parts.client });
   }
 
   /** Another entry may still turn out to be the same host, so that the decision is made again. */

@@ -128,6 +128,19 @@ test('deletes the instance when the new one turns out to be the same host', asyn
   expect(bench.instances().map(({ metadata }) => metadata.name)).toEqual(['10.0.0.2']);
 });
 
+test('withdraws the request before it deletes an instance whose host another entry has', async () => {
+  await using bench = await started(joined);
+  await listed(bench);
+  expect(isRequested(bench)).toBe(true);
+  const deleted: boolean[] = [];
+  bench.api.before = ({ verb }) => (verb === 'delete' ? void deleted.push(isRequested(bench)) : undefined);
+  bench.zone.set('alias.example.com', ['10.0.0.1']);
+  await listed(bench, 'alias.example.com');
+  await bench.clock.advance(minute);
+  expect(deleted).toEqual([false]);
+  expect(bench.instances().map(({ metadata }) => metadata.name)).toEqual(['alias.example.com']);
+});
+
 test('waits for a new instance ten minutes at most', async () => {
   await using bench = await started(joined);
   await listed(bench, '10.0.0.2');

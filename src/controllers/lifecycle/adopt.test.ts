@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
-import { printPublicKey } from '#host/keys/public-key.ts';
+import { fingerprint, printPublicKey } from '#host/keys/public-key.ts';
 import { type Node, nodes } from '#kube/resources.ts';
 import { adoptSteps } from '#node/lifecycle/configure/steps.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -67,6 +67,16 @@ test('a host whose Node another version has finished is recorded and left as it 
     `ConfigMap windows-instances: InstanceAdopted: ${text}`,
     `WindowsInstance win-5: InstanceAdopted: ${text}`,
   ]);
+});
+
+test('a Node without an SSH host key, as the Go operator configured it, has the key shown pinned, with an event', async () => {
+  const { lab, host } = await configuredLab({ [nodeAnnotation.sshHostKey]: '' });
+  lab.start();
+  await lab.add();
+  expect(await lab.ready()).toMatchObject({ node: 'win-5', hostKey: printPublicKey(host.hostKey) });
+  const text = `; pinned its SSH host key ${fingerprint(host.hostKey)}`;
+  await until(async () => (await lab.events()).filter(event => event.endsWith(text)).length === 2);
+  expectUntouched(host);
 });
 
 test('it is adopted once: another operator only reports it', async () => {

@@ -48,6 +48,7 @@ import { decide, type Decision, type Due, credentialsMs, type LifecycleFacts } f
 import { createDeps } from './act/create-deps.ts';
 import { DeletedInstances, restoreRecord } from './act/deleted-instances.ts';
 import { JourneyPlaces } from './act/journey-places.ts';
+import { OrphanNodes } from './act/orphan-nodes.ts';
 import { createRemovalCluster, hasTakenOver, removalCause } from './act/removal-cluster.ts';
 import {
   adoptKind,
@@ -59,8 +60,7 @@ import {
 } from './act/run-journey.ts';
 import { decideWithinBudget } from './act/within-budget.ts';
 import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
-import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
-import { OrphanNodes, successorOf } from './orphans.ts';
+import { hostChanges, instancesOf, nodeChanges, specChanges, successorOf } from './observe.ts';
 import { retryTimes } from './retry.ts';
 
 export const permissions: readonly Permission[] = [

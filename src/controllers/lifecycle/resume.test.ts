@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
-import { agentProgramHash, file } from '#contract/paths.ts';
+import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
 import { type JoinLab, type LabOperator, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';

@@ -5,7 +5,6 @@ import { boundNode, byNode, type WindowsInstance } from '#cluster/windows-instan
 import { nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import type { Informer } from '#kube/informer/informer.ts';
-import type { StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 
 interface OrphanSources {
@@ -70,21 +69,4 @@ export class OrphanNodes {
 
 function isConfigured({ metadata: { labels = {}, annotations = {} } }: Node): boolean {
   return isWindowsNode({ labels }) && Object.hasOwn(annotations, nodeAnnotation.version);
-}
-
-/** Another instance that recorded the host of this one, which gives it up. */
-export function successorOf(
-  instance: WindowsInstance,
-  instances: Pick<StoreView<WindowsInstance>, 'byIndex'>,
-  isLeaving: (instance: WindowsInstance) => boolean,
-): string | undefined {
-  const name = boundNode(instance);
-  const { hostKey } = instance.status ?? {};
-  if (name === undefined || hostKey === undefined || !isLeaving(instance)) return undefined;
-  const successor = instances.byIndex(byNode, name).find(({ metadata, status, spec }) => {
-    const isOther = metadata.uid !== instance.metadata.uid;
-    const isSameHost = status?.host?.name === name && status.hostKey === hostKey;
-    return isOther && isSameHost && !isLeaving({ metadata, spec });
-  });
-  return successor?.metadata.name;
 }

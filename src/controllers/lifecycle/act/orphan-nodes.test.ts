@@ -5,8 +5,9 @@ import { isLeaving } from '#cluster/instance-removal.ts';
 import { configMapName, instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
-import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
-import { OrphanNodes, successorOf } from './orphans.ts';
+import { MemoryInformer } from '../../../../test/kit/memory-informer.ts';
+import { successorOf } from '../observe.ts';
+import { OrphanNodes } from './orphan-nodes.ts';
 
 const namespace = 'wmco';
 const node = (name: string, over: Partial<Node['metadata']> = {}): Node => ({
