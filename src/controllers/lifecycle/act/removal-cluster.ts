@@ -105,7 +105,8 @@ const leftByForce = 'its services, files and container networks stay on the host
 
 function report(journey: RemoveJourney, { recorder, log }: RemovalOptions): void {
   const { instance, mode, addresses, left, address, nodeName } = journey;
-  if (mode === 'object') {
+  // A forced request that is about no Node of the operator changes nothing either.
+  if (mode === 'object' || (mode === 'force' && nodeName === undefined)) {
     log.info('Deleting WindowsInstance without changes to its host', { address });
     return;
   }
