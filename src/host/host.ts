@@ -17,10 +17,8 @@ export interface HostConnection extends AsyncDisposable {
   download(path: string, options?: DownloadOptions): Promise<Uint8Array>;
   /** In bytes; undefined when the file does not exist. */
   fileSize(path: string, options?: FileSizeOptions): Promise<number | undefined>;
-  /** Names in a folder; empty when it does not exist. */
-  listFolder(path: string, options?: FolderOptions): Promise<string[]>;
   /** Deletes a folder with everything in it; no error when it does not exist. */
-  removeFolder(path: string, options?: FolderOptions): Promise<void>;
+  removeFolder(path: string, options?: RemoveFolderOptions): Promise<void>;
   usage(): HostUsage;
   /** Can be called at any time and more than once; never fails. */
   close(): Promise<void>;
@@ -110,9 +108,11 @@ export interface FileSizeOptions {
   timeoutMs?: number;
 }
 
-export interface FolderOptions {
+export interface RemoveFolderOptions {
   signal?: AbortSignal;
   timeoutMs?: number;
+  /** Names in the folder, in lower case, that stay; the folder then stays, too. */
+  keep?: readonly string[];
 }
 
 /** Statistics of a connection. */

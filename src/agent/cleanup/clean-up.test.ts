@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { agentName, managedDescription, nodeAnnotation } from '#contract/names.ts';
+import { managedDescription, nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
@@ -55,18 +55,6 @@ test('removes everything from a host and requests a reboot', async () => {
   expect(await clean(host)).toEqual({ removed: ['kubelet', 'containerd'], rebootNeeded: true });
   expect(await serviceNames(host)).toEqual([]);
   expect([host.state.variables, host.roots, host.fileTexts.has(file.importedCerts)]).toEqual([{}, [], false]);
-});
-
-const agents: [string, typeof all, string[]][] = [
-  ['removes the service of the agent, which would start again with Windows', all, []],
-  ['only stops the service of the agent when settings are kept', keep, [agentName]],
-];
-test.each(agents)('%s', async (_, options, left) => {
-  const host = await configuredHost();
-  host.services.install(agentName, { description: managedDescription(agentName) });
-  await clean(host, options);
-  const services = await host.services.list();
-  expect(services.map(({ name, state }) => [name, state])).toEqual(left.map(name => [name, 'stopped']));
 });
 
 test('writes nothing to the cluster: the operator acts on the output', async () => {

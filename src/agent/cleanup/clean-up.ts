@@ -1,6 +1,6 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { attempt, messageOf } from '#base/errors.ts';
-import { agentName, proxyVariables } from '#contract/names.ts';
+import { proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
 import {
@@ -58,8 +58,6 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   const removals = planRemoval(installed, data.services, data.removeAllTagged);
   const problem = removalProblem(await applyRemovals(removals, ports, waiting));
   if (problem !== undefined) throw problem;
-  // A stopped agent would start again with Windows.
-  if (!options.keepSettings) await ensureRemoved(agentName, ports, waiting);
   const rebootNeeded = await revertSettings(data.watchedEnvironment, known, options.keepSettings, ports);
   // Containers that survive a drain, such as those of DaemonSets, keep the executable of the shim open.
   await ports.processes.killByName(shimProcess).catch(() => undefined);

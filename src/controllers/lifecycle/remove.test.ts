@@ -67,7 +67,7 @@ test('files that could not be removed are listed in an event', async () => {
   await untilGone(lab);
   await until(async () => (await lab.events()).some(line => line.includes('InstanceRemovalIncomplete')));
   expect((await lab.events()).filter(line => line.includes('Incomplete')).join()).toContain(
-    'C:\\k\\kubelet.exe could not be removed',
+    'not removed: C:\\k\\kubelet.exe',
   );
 });
 

@@ -6,16 +6,16 @@ import type {
   DownloadOptions,
   ExecOptions,
   FileSizeOptions,
-  FolderOptions,
   HostConnection,
   HostUsage,
+  RemoveFolderOptions,
   UploadContent,
   UploadOptions,
 } from '../host.ts';
 import { fetchFile } from './download.ts';
 import { runCommand } from './exec.ts';
 import { sizeOfFile } from './file-size.ts';
-import { deleteFolder, namesIn } from './folders.ts';
+import { deleteFolder } from './delete-folder.ts';
 import type { Session } from './handshake.ts';
 import { type ExceededLimit, limited, type Operation } from './limits.ts';
 import { silentIntervals, watchForSilence } from './liveness.ts';
@@ -38,7 +38,6 @@ const defaults = {
   downloadTimeoutMs: 30_000,
   downloadMaxBytes: 1024 * 1024,
   fileSizeTimeoutMs: 30_000,
-  listTimeoutMs: 30_000,
   removeTimeoutMs: 5 * 60_000,
   closeGraceMs: 500,
 } as const;
@@ -111,16 +110,10 @@ export class SshConnection implements HostConnection {
     return this.#transfer(act, { timeoutMs, signal }, session => sizeOfFile(session, act));
   }
 
-  listFolder(path: string, options: FolderOptions = {}): Promise<string[]> {
-    const { timeoutMs = defaults.listTimeoutMs, signal } = options;
-    const act: FileAct = { address: this.facts.address, verb: 'read', path };
-    return this.#transfer(act, { timeoutMs, signal }, session => namesIn(session, act));
-  }
-
-  removeFolder(path: string, options: FolderOptions = {}): Promise<void> {
-    const { timeoutMs = defaults.removeTimeoutMs, signal } = options;
+  removeFolder(path: string, options: RemoveFolderOptions = {}): Promise<void> {
+    const { timeoutMs = defaults.removeTimeoutMs, signal, keep = [] } = options;
     const act: FileAct = { address: this.facts.address, verb: 'delete', path };
-    return this.#transfer(act, { timeoutMs, signal }, session => deleteFolder(session, act));
+    return this.#transfer(act, { timeoutMs, signal }, session => deleteFolder(session, act, keep));
   }
 
   usage(): HostUsage {

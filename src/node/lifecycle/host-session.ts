@@ -1,7 +1,14 @@
 import type { Clock } from '#base/clock.ts';
 import { isAppError } from '#base/errors.ts';
 import { checkCommand } from '#contract/agent-command.ts';
-import type { CommandResult, ExecOptions, HostConnection, HostUsage, UploadOptions } from '#host/host.ts';
+import type {
+  CommandResult,
+  ExecOptions,
+  HostConnection,
+  HostUsage,
+  RemoveFolderOptions,
+  UploadOptions,
+} from '#host/host.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
 
 export interface HostSessionOptions {
@@ -85,14 +92,9 @@ export class HostSession implements AsyncDisposable {
     return this.#retry(signal, connection => connection.fileSize(path, { signal }));
   }
 
-  /** Names in a folder; empty when it does not exist. */
-  listFolder(path: string, signal: AbortSignal): Promise<string[]> {
-    return this.#retry(signal, connection => connection.listFolder(path, { signal }));
-  }
-
   /** Deletes a folder with everything in it. */
-  removeFolder(path: string, signal: AbortSignal): Promise<void> {
-    return this.#retry(signal, connection => connection.removeFolder(path, { signal }));
+  removeFolder(path: string, options: RemoveFolderOptions & { signal: AbortSignal }): Promise<void> {
+    return this.#retry(options.signal, connection => connection.removeFolder(path, options));
   }
 
   /** Sessions and bytes so far, over all connections. */

@@ -112,7 +112,7 @@ function report(journey: RemoveJourney, { recorder, log }: RemovalOptions): void
   }
   log.info('Removed host', { address, Node: nodeName, mode, ...journey.host.usage() });
   recordEvent(recorder, instance, eventText.instanceTeardown(addresses.length === 0 ? [address] : addresses));
-  const rest = [...(mode === 'force' ? [leftByForce] : []), ...left.map(path => `${path} could not be removed`)];
+  const rest = [...(mode === 'force' ? [leftByForce] : []), ...left.map(line => `not removed: ${line}`)];
   if (rest.length === 0) return;
   log.warn('Removal of the host is incomplete', { address, left });
   recordEvent(recorder, instance, eventText.instanceRemovalIncomplete(`Host ${address}: ${shortList(rest)}`));

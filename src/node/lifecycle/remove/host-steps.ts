@@ -1,6 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { serviceName } from '#contract/names.ts';
-import { dir } from '#contract/paths.ts';
+import { dir, splitPath } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { askAgent, callAgent } from '../agent-call.ts';
 import { takeInventory, uploadAgent } from '../configure/agent-program.ts';
@@ -136,11 +136,8 @@ export const removeAgent: Step<RemoveJourney> = {
   limitMs: 10 * 60_000,
   remedy: checkUpload,
   async run({ host }, { signal }) {
-    const names = await host.listFolder(dir.agentPrograms, signal);
-    const programs = names.filter(name => /^[0-9a-f]{64}$/i.test(name));
-    for (const name of programs) await host.removeFolder(`${dir.agentPrograms}\\${name}`, signal);
-    // The folder stays if it has files of other users, which were found in folders of the operator.
-    if (programs.length === names.length) await host.removeFolder(dir.agentPrograms, signal);
-    await host.removeFolder(dir.agentNative, signal);
+    // Files of users that were found in folders of the operator stay.
+    await host.removeFolder(dir.agentPrograms, { signal, keep: [splitPath(dir.quarantine).name] });
+    await host.removeFolder(dir.agentNative, { signal });
   },
 };

@@ -6,23 +6,35 @@ import { sftpPath } from './windows-path.ts';
 /** A host can report any number of names and levels. */
 const [maxNames, maxDepth] = [10_000, 8];
 
-/** Empty when the folder does not exist. */
-export async function namesIn(session: SftpSession, act: FileAct): Promise<string[]> {
-  return (await entriesIn(session, act, sftpPath(act.path))).map(({ filename }) => filename);
+/** Deletes the folder and everything in it but the names to keep; what is gone already is no error. */
+export async function deleteFolder(session: SftpSession, act: FileAct, keep: readonly string[]): Promise<void> {
+  const folder = sftpPath(act.path);
+  const entries = await entriesIn(session, act, folder);
+  const removed = entries.filter(({ filename }) => !keep.includes(filename.toLowerCase()));
+  await deleteEntries(session, act, { folder, entries: removed, depth: maxDepth });
+  if (removed.length === entries.length) await deleteEmpty(session, act, folder);
 }
 
-/** Deletes the folder and everything in it; what is gone already is no error. */
-export async function deleteFolder(session: SftpSession, act: FileAct): Promise<void> {
-  await deleteBelow(session, act, sftpPath(act.path), maxDepth);
+interface Content {
+  folder: string;
+  entries: readonly FileEntryWithStats[];
+  /** Levels of folders that may follow. */
+  depth: number;
 }
 
-async function deleteBelow(session: SftpSession, act: FileAct, folder: string, depth: number): Promise<void> {
+async function deleteEntries(session: SftpSession, act: FileAct, { folder, entries, depth }: Content): Promise<void> {
   if (depth === 0) throw fileFailure(act, new Error(`more than ${maxDepth} levels of folders`));
-  for (const { filename, attrs } of await entriesIn(session, act, folder)) {
+  for (const { filename, attrs } of entries) {
     const path = `${folder}/${filename}`;
-    if (attrs.isDirectory()) await deleteBelow(session, act, path, depth - 1);
-    else await unlessGone(act, () => session.request((sftp, done) => sftp.unlink(path, done)));
+    if (attrs.isDirectory()) {
+      const inside = await entriesIn(session, act, path);
+      await deleteEntries(session, act, { folder: path, entries: inside, depth: depth - 1 });
+      await deleteEmpty(session, act, path);
+    } else await unlessGone(act, () => session.request((sftp, done) => sftp.unlink(path, done)));
   }
+}
+
+async function deleteEmpty(session: SftpSession, act: FileAct, folder: string): Promise<void> {
   await unlessGone(act, () => session.request((sftp, done) => sftp.rmdir(folder, done)));
 }
 
