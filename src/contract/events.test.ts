@@ -28,6 +28,18 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
   ],
   [eventText.instanceSetupFailure('no route to host'), 'Warning', 'InstanceSetupFailure', 'no route to host'],
   [
+    eventText.instanceTeardownFailure('HOST_UNREACHABLE: 10.1.2.3 does not answer'),
+    'Warning',
+    'InstanceTeardownFailure',
+    'HOST_UNREACHABLE: 10.1.2.3 does not answer',
+  ],
+  [
+    eventText.instanceRemovalIncomplete('Host 10.1.2.3: C:\\k\\x could not be removed'),
+    'Warning',
+    'InstanceRemovalIncomplete',
+    'Host 10.1.2.3: C:\\k\\x could not be removed',
+  ],
+  [
     eventText.instanceTeardown(['10.1.42.1', 'win-1']),
     'Normal',
     'InstanceTeardown',

@@ -17,7 +17,7 @@ export interface HostConnection extends AsyncDisposable {
   download(path: string, options?: DownloadOptions): Promise<Uint8Array>;
   /** In bytes; undefined when the file does not exist. */
   fileSize(path: string, options?: FileSizeOptions): Promise<number | undefined>;
-  /** Deletes a folder with everything in it, except the entry `keep`; no error when it does not exist. */
+  /** Deletes a folder with everything in it; no error when it does not exist. */
   removeFolder(path: string, options?: RemoveFolderOptions): Promise<void>;
   usage(): HostUsage;
   /** Can be called at any time and more than once; never fails. */
@@ -109,10 +109,10 @@ export interface FileSizeOptions {
 }
 
 export interface RemoveFolderOptions {
-  /** Name of an entry that stays, and the folder with it. */
-  keep?: string;
   signal?: AbortSignal;
   timeoutMs?: number;
+  /** Names in the folder, in lower case, that stay; the folder then stays, too. */
+  keep?: readonly string[];
 }
 
 /** Statistics of a connection. */

@@ -5,6 +5,7 @@ import { address, namespace } from '../../../test/kit/lifecycle/join-lab.ts';
 import {
   annotate,
   direct,
+  force,
   joinedLab,
   remains,
   removalRequest,
@@ -39,6 +40,26 @@ test('a Node that was configured with another host key stays, and so does its ho
   expect(await lab.failed('HOST_NAME_TAKEN', 'orphan')).toContain('was configured with another SSH host key');
   expect(host.verbs()).not.toContain('cleanup');
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
+});
+
+const forced: [about: string, hostKey: (own: string) => string | undefined, isGone: boolean][] = [
+  ['is deleted by a forced request with its host key', own => own, true],
+  ['stays when a forced request has another host key', () => 'ssh-ed25519 BBBB', false],
+  ['stays when a forced request has no host key', () => undefined, false],
+];
+test.each(forced)('an orphan Node %s', async (_, keyOf, isGone) => {
+  const { lab, host } = await orphanLab();
+  const { metadata } = (await lab.node()) ?? {};
+  const hostKey = keyOf(`ssh-ed25519 ${metadata?.annotations?.[nodeAnnotation.sshHostKey]}`);
+  await lab.client.create(windowsInstances, {
+    metadata: { name: 'win-5', namespace, annotations: { ...removalRequest, ...force } },
+    spec: { ...spec, ...(hostKey !== undefined && { hostKey }) },
+  });
+  const before = host.connectionCount;
+  lab.start();
+  await untilGone(lab);
+  expect((await lab.node()) === undefined).toBe(isGone);
+  expect(host.connectionCount).toBe(before);
 });
 
 test('a host that runs a kubelet of another name is not cleaned', async () => {

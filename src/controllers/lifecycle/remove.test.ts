@@ -67,7 +67,7 @@ test('files that could not be removed are listed in an event', async () => {
   await untilGone(lab);
   await until(async () => (await lab.events()).some(line => line.includes('InstanceRemovalIncomplete')));
   expect((await lab.events()).filter(line => line.includes('Incomplete')).join()).toContain(
-    'C:\\k\\kubelet.exe could not be removed',
+    'not removed: C:\\k\\kubelet.exe',
   );
 });
 
@@ -171,6 +171,28 @@ test('a host whose entry is listed again stays, although its removal is still re
   expect(host.connectionCount).toBe(before);
   expect(await isGone(lab)).toBe(false);
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
+});
+
+test('nothing is removed while the operator is being uninstalled, and the removal continues afterwards', async () => {
+  let problem: string | undefined;
+  const asked: string[] = [];
+  const installation = {
+    problem: async () => {
+      asked.push(problem ?? '');
+      return problem;
+    },
+  };
+  const { lab, host } = await joinedLab({ installation });
+  const before = host.connectionCount;
+  expect(asked).toEqual([]);
+  problem = `Namespace ${namespace} is being deleted`;
+  await annotate(lab, removalRequest);
+  await until(() => asked.length > 1);
+  expect(host.connectionCount).toBe(before);
+  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
+  problem = undefined;
+  await untilGone(lab);
+  expect(await lab.node()).toBeUndefined();
 });
 
 test('a Node that is in service waits for the budget; its instance says why', async () => {

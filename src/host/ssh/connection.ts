@@ -6,16 +6,16 @@ import type {
   DownloadOptions,
   ExecOptions,
   FileSizeOptions,
-  RemoveFolderOptions,
   HostConnection,
   HostUsage,
+  RemoveFolderOptions,
   UploadContent,
   UploadOptions,
 } from '../host.ts';
 import { fetchFile } from './download.ts';
 import { runCommand } from './exec.ts';
 import { sizeOfFile } from './file-size.ts';
-import { deleteFolder } from './folders.ts';
+import { deleteFolder } from './delete-folder.ts';
 import type { Session } from './handshake.ts';
 import { type ExceededLimit, limited, type Operation } from './limits.ts';
 import { silentIntervals, watchForSilence } from './liveness.ts';
@@ -111,7 +111,7 @@ export class SshConnection implements HostConnection {
   }
 
   removeFolder(path: string, options: RemoveFolderOptions = {}): Promise<void> {
-    const { timeoutMs = defaults.removeTimeoutMs, signal, keep } = options;
+    const { timeoutMs = defaults.removeTimeoutMs, signal, keep = [] } = options;
     const act: FileAct = { address: this.facts.address, verb: 'delete', path };
     return this.#transfer(act, { timeoutMs, signal }, session => deleteFolder(session, act, keep));
   }

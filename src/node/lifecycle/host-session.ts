@@ -1,7 +1,14 @@
 import type { Clock } from '#base/clock.ts';
 import { isAppError } from '#base/errors.ts';
 import { checkCommand } from '#contract/agent-command.ts';
-import type { CommandResult, ExecOptions, HostConnection, HostUsage, UploadOptions } from '#host/host.ts';
+import type {
+  CommandResult,
+  ExecOptions,
+  HostConnection,
+  HostUsage,
+  RemoveFolderOptions,
+  UploadOptions,
+} from '#host/host.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
 
 export interface HostSessionOptions {
@@ -85,8 +92,8 @@ export class HostSession implements AsyncDisposable {
     return this.#retry(signal, connection => connection.fileSize(path, { signal }));
   }
 
-  /** Deletes a folder with everything in it, except the entry `keep`. */
-  removeFolder(path: string, options: { keep?: string; signal: AbortSignal }): Promise<void> {
+  /** Deletes a folder with everything in it. */
+  removeFolder(path: string, options: RemoveFolderOptions & { signal: AbortSignal }): Promise<void> {
     return this.#retry(options.signal, connection => connection.removeFolder(path, options));
   }
 

@@ -3,7 +3,12 @@ import { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import type { InstancePhase, TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type {
+  InstancePhase,
+  JourneyName,
+  TimelineStep,
+  WindowsInstanceStatus,
+} from '#contract/windows-instance/resource.ts';
 import {
   configuringStatus,
   failedStatus,
@@ -12,6 +17,7 @@ import {
   type JourneyView,
   pausedStatus,
   readyStatus,
+  waitingStatus,
 } from './instance-status.ts';
 
 const stamp = { generation: 3, nowMs: Date.UTC(2026, 2, 1, 12) };
@@ -288,3 +294,42 @@ for (const [name, phase, observedGeneration, want] of journeys) {
     expect(isNewJourney(instance)).toBe(want);
   });
 }
+
+const others: [about: string, recorded: JourneyName | undefined, next: JourneyName, boolean][] = [
+  ['a removal after a removal continues it', 'remove', 'remove', false],
+  ['a removal after a join starts anew', 'configure', 'remove', true],
+  ['a join after a removal that was canceled starts anew', 'remove', 'configure', true],
+  ['a join continues one of an operator that recorded no name', undefined, 'configure', false],
+  ['a removal continues nothing of such an operator', undefined, 'remove', true],
+];
+test.each(others)('%s', (_, recorded, next, want) => {
+  const journey = recorded && { journey: { name: recorded, cause: 'c', started: now } };
+  const instance: WindowsInstance = {
+    metadata: { generation: 3 },
+    spec: { address: 'a', username: 'Administrator' },
+    status: { phase: 'Failed', observedGeneration: 3, ...journey },
+  };
+  expect(isNewJourney(instance, next)).toBe(want);
+});
+
+test('during a removal the conditions do not say that the host is being configured', () => {
+  const status = configuringStatus(view({ step: 'drain' }), stamp, 'Removing')({});
+  expect(conditionsOf(status)).toEqual({
+    Configured: ['False', 'Removing', 'The host is being removed.'],
+    Ready: ['False', 'Removing', 'drain'],
+  });
+});
+
+test('a removal that waits for the budget says who holds it', () => {
+  const status = waitingStatus('win-9 is being removed', stamp)({ step: 'x', version: 'v2', node: 'win-5' });
+  expect(status).toMatchObject({ phase: 'Removing', version: 'v2', node: 'win-5' });
+  expect(status).not.toHaveProperty('step');
+  expect(conditionsOf(status)['Ready']).toEqual(['False', 'WaitsForBudget', 'win-9 is being removed']);
+});
+
+test('a host that is being cleaned runs no version any more', () => {
+  const before = { version: 'v2', node: 'win-5' };
+  const versionAfter = (isUninstalled: boolean) =>
+    configuringStatus(view({ isUninstalled }), stamp, 'Removing')(before).version;
+  expect([versionAfter(false), versionAfter(true)]).toEqual(['v2', undefined]);
+});

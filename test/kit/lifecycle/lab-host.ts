@@ -1,8 +1,16 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { verbs } from '../../../src/agent/verbs/all.ts';
 import { AppError } from '../../../src/base/errors.ts';
+import { agentName } from '../../../src/contract/names.ts';
 import { agentProgramHash, dir } from '../../../src/contract/paths.ts';
-import type { CommandResult, Connect, HostConnection, HostTarget, UploadContent } from '../../../src/host/host.ts';
+import type {
+  CommandResult,
+  Connect,
+  HostConnection,
+  HostTarget,
+  RemoveFolderOptions,
+  UploadContent,
+} from '../../../src/host/host.ts';
 import type { HostKey } from '../../../src/host/host-key.ts';
 import { trustHostKey } from '../../../src/host/host-key.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
@@ -130,11 +138,12 @@ export class LabHost {
   }
 
   /** As the agent does: without networks or files of the operator. */
-  #remove(verb: string): CommandResult {
+  async #remove(verb: string): Promise<CommandResult> {
     const { state, fileTexts } = this.model;
     const files = [...fileTexts.keys()].filter(path => path.startsWith(`${dir.k}\\`));
     if (verb === 'remove-networks') state.networks.splice(0);
     else for (const path of files) fileTexts.delete(path);
+    await this.model.services.remove(agentName).catch(() => undefined);
     const out = JSON.stringify({ removed: files.length, left: [] });
     return { exitCode: 0, stdout: this.#altered(verb, out), stderr: '' };
   }
@@ -202,13 +211,16 @@ class LabConnection implements HostConnection {
     return (await this.#host.model.files.stat(path))?.bytes;
   }
 
-  async removeFolder(path: string, { keep = '' }: { keep?: string } = {}): Promise<void> {
+  async removeFolder(path: string, { keep = [] }: RemoveFolderOptions = {}): Promise<void> {
     this.#over.signal.throwIfAborted();
     const { model, faults } = this.#host;
     await faults.removeFolder?.(path);
-    const inside = [...model.fileTexts.keys()].filter(each => each.startsWith(`${path}\\`));
-    const kept = keep === '' ? [] : inside.filter(each => each.startsWith(`${path}\\${keep}\\`));
-    for (const each of inside.filter(one => !kept.includes(one))) model.fileTexts.delete(each);
+    const kept = keep.map(name => `${path}\\${name}\\`);
+    for (const each of model.fileTexts.keys()) {
+      const isInside =
+        each.startsWith(`${path}\\`) && !kept.some(folder => each.toLowerCase().startsWith(folder.toLowerCase()));
+      if (isInside) model.fileTexts.delete(each);
+    }
   }
 
   async download(path: string): Promise<Uint8Array> {

@@ -105,13 +105,14 @@ const leftByForce = 'its services, files and container networks stay on the host
 
 function report(journey: RemoveJourney, { recorder, log }: RemovalOptions): void {
   const { instance, mode, addresses, left, address, nodeName } = journey;
-  if (mode === 'object') {
+  // A forced request that is about no Node of the operator changes nothing either.
+  if (mode === 'object' || (mode === 'force' && nodeName === undefined)) {
     log.info('Deleting WindowsInstance without changes to its host', { address });
     return;
   }
   log.info('Removed host', { address, Node: nodeName, mode, ...journey.host.usage() });
   recordEvent(recorder, instance, eventText.instanceTeardown(addresses.length === 0 ? [address] : addresses));
-  const rest = [...(mode === 'force' ? [leftByForce] : []), ...left.map(path => `${path} could not be removed`)];
+  const rest = [...(mode === 'force' ? [leftByForce] : []), ...left.map(line => `not removed: ${line}`)];
   if (rest.length === 0) return;
   log.warn('Removal of the host is incomplete', { address, left });
   recordEvent(recorder, instance, eventText.instanceRemovalIncomplete(`Host ${address}: ${shortList(rest)}`));

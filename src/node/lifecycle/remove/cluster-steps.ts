@@ -1,5 +1,6 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
+import { foreignNode } from '../configure/name-check.ts';
 import { checkCluster } from '../configure/remedies.ts';
 import type { Step } from '../step.ts';
 import { removalMode, type RemoveJourney } from './journey.ts';
@@ -15,8 +16,21 @@ export const confirmRemoval: Step<RemoveJourney> = {
   async run(journey, { signal }) {
     journey.refusal = await journey.cluster.refusal(journey.instance, signal);
     journey.mode = removalMode(journey);
+    if (journey.mode === 'force' && journey.nodeName === undefined) journey.claimedName = orphanName(journey);
   },
 };
+
+/**
+ * The Node that a forced request without a record is about has the name of the request. It must be an orphan that the operator
+ * configured, with the host key or the address of the request.
+ */
+function orphanName({ instance, deps }: RemoveJourney): string | undefined {
+  const { name = '' } = instance.metadata;
+  const node = deps.nodes.get(name);
+  if (node === undefined || deps.names.claim(name, instance) !== undefined) return undefined;
+  const [, key = ''] = (instance.spec.hostKey ?? '').split(' ');
+  return foreignNode(node, key, instance.spec.address) === undefined ? name : undefined;
+}
 
 export const cordonNode: Step<RemoveJourney> = {
   name: 'cordon',

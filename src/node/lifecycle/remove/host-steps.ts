@@ -136,9 +136,8 @@ export const removeAgent: Step<RemoveJourney> = {
   limitMs: 10 * 60_000,
   remedy: checkUpload,
   async run({ host }, { signal }) {
-    // Files of other users, which were found in folders of the operator.
-    const keep = splitPath(dir.quarantine).name;
-    await host.removeFolder(dir.agentPrograms, { keep, signal });
+    // Files of users that were found in folders of the operator stay.
+    await host.removeFolder(dir.agentPrograms, { signal, keep: [splitPath(dir.quarantine).name] });
     await host.removeFolder(dir.agentNative, { signal });
   },
 };

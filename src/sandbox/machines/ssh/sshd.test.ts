@@ -201,6 +201,16 @@ test('returns the size of a file in the session of an upload', async () => {
   expect(connection.usage()).toMatchObject({ execSessions: 0, sftpSessions: 1 });
 });
 
+test('deletes a folder with its files over SFTP', async () => {
+  await using made = await startHost();
+  await using connection = await made.connect();
+  const hash = 'ab'.repeat(32);
+  await connection.upload(agentProgram(hash), Buffer.from('12345'));
+  await connection.removeFolder(dir.agentPrograms);
+  await connection.removeFolder(dir.agentPrograms);
+  expect(await connection.fileSize(agentProgram(hash))).toBeUndefined();
+});
+
 test('lets only an administrator write below C:\\Windows', async () => {
   await using made = await hostWith('no-admin');
   await using connection = await made.connect();

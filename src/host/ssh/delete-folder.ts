@@ -6,25 +6,35 @@ import { sftpPath } from './windows-path.ts';
 /** A host can report any number of names and levels. */
 const [maxNames, maxDepth] = [10_000, 8];
 
-/** Deletes the folder and everything in it, except the entry `keep`; what is gone already is no error. */
-export async function deleteFolder(session: SftpSession, act: FileAct, keep = ''): Promise<void> {
-  await deleteBelow(session, act, { folder: sftpPath(act.path), depth: maxDepth, keep });
+/** Deletes the folder and everything in it but the names to keep; what is gone already is no error. */
+export async function deleteFolder(session: SftpSession, act: FileAct, keep: readonly string[]): Promise<void> {
+  const folder = sftpPath(act.path);
+  const entries = await entriesIn(session, act, folder);
+  const removed = entries.filter(({ filename }) => !keep.includes(filename.toLowerCase()));
+  await deleteEntries(session, act, { folder, entries: removed, depth: maxDepth });
+  if (removed.length === entries.length) await deleteEmpty(session, act, folder);
 }
 
-async function deleteBelow(
-  session: SftpSession,
-  act: FileAct,
-  { folder, depth, keep = '' }: { folder: string; depth: number; keep?: string },
-): Promise<void> {
+interface Content {
+  folder: string;
+  entries: readonly FileEntryWithStats[];
+  /** Levels of folders that may follow. */
+  depth: number;
+}
+
+async function deleteEntries(session: SftpSession, act: FileAct, { folder, entries, depth }: Content): Promise<void> {
   if (depth === 0) throw fileFailure(act, new Error(`more than ${maxDepth} levels of folders`));
-  const entries = await entriesIn(session, act, folder);
-  const deleted = entries.filter(({ filename }) => filename.toLowerCase() !== keep.toLowerCase());
-  for (const { filename, attrs } of deleted) {
+  for (const { filename, attrs } of entries) {
     const path = `${folder}/${filename}`;
-    if (attrs.isDirectory()) await deleteBelow(session, act, { folder: path, depth: depth - 1 });
-    else await unlessGone(act, () => session.request((sftp, done) => sftp.unlink(path, done)));
+    if (attrs.isDirectory()) {
+      const inside = await entriesIn(session, act, path);
+      await deleteEntries(session, act, { folder: path, entries: inside, depth: depth - 1 });
+      await deleteEmpty(session, act, path);
+    } else await unlessGone(act, () => session.request((sftp, done) => sftp.unlink(path, done)));
   }
-  if (deleted.length < entries.length) return;
+}
+
+async function deleteEmpty(session: SftpSession, act: FileAct, folder: string): Promise<void> {
   await unlessGone(act, () => session.request((sftp, done) => sftp.rmdir(folder, done)));
 }
 
