@@ -1,10 +1,22 @@
 import { messageOf } from '#base/errors.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
+import type { Permission } from '#kube/permissions.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { customResourceDefinitions, namespaces } from '#kube/resources.ts';
 
 const crdName = `windowsinstances.${windowsInstanceGroup}`;
+
+export const permissions: readonly Permission[] = [
+  { in: 'own namespace', group: '', resources: ['namespaces'], verbs: ['get'] },
+  {
+    in: 'cluster',
+    group: customResourceDefinitions.group,
+    resources: ['customresourcedefinitions'],
+    verbs: ['get'],
+    names: [crdName],
+  },
+];
 
 /**
  * Whether the operator itself is being uninstalled. Deleting its namespace or its CRD deletes all instances and entries, and must not

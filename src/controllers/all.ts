@@ -1,6 +1,7 @@
 import { findCondition } from '#base/condition.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
+import type { Installation } from '#cluster/installation.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { secretName } from '#contract/names.ts';
@@ -25,6 +26,7 @@ import * as machineSource from './machines/controller.ts';
 import { machineNames, type MachinesParts } from './machines/observe.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Permission } from '#kube/permissions.ts';
+import * as removedHosts from './removed-hosts/controller.ts';
 import * as servicesConfig from './services-config/controller.ts';
 import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import * as trustedCa from './trusted-ca/controller.ts';
@@ -41,6 +43,7 @@ export interface AllParts
   /** Go duration for which agents request their certificates. */
   certificateLifetime: string;
   facts: FactsSource;
+  installation: Pick<Installation, 'problem'>;
   kind: 'openshift' | 'kubernetes';
   /** gitVersion of the API server. */
   serverVersion: string;
@@ -72,6 +75,7 @@ export function createControllers(given: AllParts): Controller[] {
     instances.instancesController(parts),
     ...(hasMachines ? machineControllers(parts) : []),
     agentReports.agentReportsController(parts),
+    removedHosts.removedHostsController(parts),
     csr.csrController({
       ...parts,
       hasTokenIds: writesTokenIds(parts.serverVersion),
@@ -104,6 +108,7 @@ export const permissions: readonly Permission[] = [
   instances,
   machineSource,
   agentReports,
+  removedHosts,
   csr,
   lifecycle,
 ].flatMap(controller => controller.permissions);

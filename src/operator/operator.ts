@@ -3,6 +3,7 @@ import type { Log } from '#base/log.ts';
 import { detectCluster, type DetectedCluster } from '#cluster/detect.ts';
 import { checkDiscoveryAccess, discoveryResources } from '#cluster/discovery-objects.ts';
 import { type FactsSource, kubernetesSource, openshiftResources, openshiftSource } from '#cluster/facts-source.ts';
+import { Installation } from '#cluster/installation.ts';
 import { slimClient } from '#cluster/slim.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { operatorName } from '#contract/names.ts';
@@ -54,6 +55,8 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
   const informers = new Informers({ client: slimClient(client), clock, log, random });
   const facts = await createFacts(cluster, informers, parts, signal);
   const { namespace, version, podName } = settings;
+  const installation = new Installation(client, namespace);
+  await installation.start(signal);
   const recorder = new EventRecorder({ client, component: operatorName, instance: podName, clock, log, metrics });
   const common: ControllerParts = { client, informers, recorder, namespace, version, clock, log, metrics };
   const controllers = createControllers({
@@ -61,6 +64,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
     ...common,
     ...cluster,
     facts,
+    installation,
     kubeletVersion: settings.kubeletVersion,
     certificateLifetime: settings.certificateLifetime,
     hosts: { joins: settings.maxParallelJoins, uploads: settings.maxParallelUploads },

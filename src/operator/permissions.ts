@@ -1,4 +1,5 @@
 import { openshiftResources } from '#cluster/facts-source.ts';
+import { permissions as ofInstallation } from '#cluster/installation.ts';
 import { permissions as ofControllers } from '#controllers/all.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
 import { permissions as ofLeadership } from './leadership.ts';
@@ -39,6 +40,7 @@ export const operatorPermissions: readonly Permission[] = [
   ...ofInputs,
   ...ofTokens,
   ...ofScrapeAccess,
+  ...ofInstallation,
   ...ofControllers,
   ...ofPod,
 ];

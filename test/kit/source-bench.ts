@@ -1,3 +1,4 @@
+import type { Installation } from '#cluster/installation.ts';
 import type { EventText } from '#contract/events.ts';
 import { windowsInstances, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
@@ -22,7 +23,12 @@ export interface SourceBench extends AsyncDisposable {
   api: WatchedApi;
   clock: ManualClock;
   zone: Zone;
-  parts: ControllerParts & { resolver: Resolver; random: () => number };
+  parts: ControllerParts & {
+    resolver: Resolver;
+    random: () => number;
+    /** Without a problem unless the test replaces it. */
+    installation: Pick<Installation, 'problem'>;
+  };
   /** `kind/name reason message`, in order. */
   events: string[];
   log: RecordedLog;
@@ -61,6 +67,7 @@ export function sourceBench(): SourceBench {
       metrics: noMetrics,
       resolver,
       random: () => 0,
+      installation: { problem: async () => undefined },
     },
     start: async controller => {
       running.push(controller.run(stop.signal, () => undefined));
