@@ -60,6 +60,7 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
     metrics: noMetrics,
     resolver,
   };
+  const installation = { problem: async () => undefined };
   const controllers = [
     entries.instancesController(common),
     lifecycle.lifecycleController({
@@ -73,7 +74,12 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
       },
       payload: { agent: () => Promise.reject(new Error('none')), files: () => Promise.resolve([]) },
     }),
-    machineSource.machinesController({ ...common, settings: () => settings, onSettingsChange: () => () => undefined }),
+    machineSource.machinesController({
+      ...common,
+      installation,
+      settings: () => settings,
+      onSettingsChange: () => () => undefined,
+    }),
   ];
   const stop = new AbortController();
   const over = runManager({ caches: [informers], others: [recorder], leaderOnly: controllers }, stop.signal);

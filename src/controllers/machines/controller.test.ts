@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { configMapName, instanceAnnotation, machineLabel, namespaceName } from '#contract/names.ts';
+import { configMapName, instanceAnnotation, machineLabel, namespaceName, nodeAnnotation } from '#contract/names.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
 import { type MachineBench, machineBench, defaultSettings } from '../../../test/kit/machine-bench.ts';
@@ -210,4 +210,16 @@ test('a deleted Machine leaves no host key behind, unless another instance has t
   await settle();
   expect(bench.instances().map(({ metadata }) => metadata.name)).toEqual(['other']);
   expect(keys()).toEqual({ '10.0.0.2': 'ssh-ed25519 BBBB' });
+});
+
+test('replaces no Machine while the operator is being uninstalled', async () => {
+  await using bench = await machineBench();
+  bench.parts.installation.problem = async () => 'Namespace wmco is being deleted';
+  for (const index of [1, 2, 3])
+    await bench.running(index, index === 1 ? { [nodeAnnotation.pubKeyHash]: 'other' } : {});
+  await bench.clock.advance(60_000);
+  expect(bench.there('m1')).toEqual(['m1']);
+  bench.parts.installation.problem = async () => undefined;
+  await bench.clock.advance(60_000);
+  expect(bench.there('m1')).toEqual([]);
 });

@@ -172,6 +172,9 @@ export class MachineSource {
   async #replace({ machine, object, settings }: ObservedMachine, why: string, pass: Pass): Promise<PassResult> {
     // A new Machine would start with the old key.
     if (!settings.userDataIsCurrent) return result(after(waitMs, 'the Secret windows-user-data is not up to date'));
+    // Without instances it is not known which other Machines work.
+    const problem = await this.#parts.installation.problem(pass.signal);
+    if (problem !== undefined) return result(after(waitMs, problem));
     const decision = await this.#replacement.replace(machine.name, object.metadata.uid ?? '', { why, settings }, pass);
     if (decision.do === 'wait') {
       return result(after(waitMs, decision.why), ...(decision.event ? [decision.event] : []));
