@@ -73,32 +73,27 @@ export function countConnections(): { connect: Connect; opened: () => number } {
   return { connect, opened: () => count };
 }
 
-/** A client whose watches report every event later. */
-export function withLateWatches(client: Client, lateMs: number): Client {
+/** A client whose watches hold back changes and deletions until they are released. */
+export function withLateWatches(client: Client): { client: Client; release: () => void } {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const watch = async function* <T extends KubeResource>(
     resource: Resource<T>,
     options?: WatchOptions,
   ): AsyncIterable<WatchEvent<T>> {
     for await (const event of client.watch(resource, options)) {
-      // The initial objects come at once, so that the operator starts.
-      if (isBookmarkOrAdded(event)) yield event;
-      else {
-        await new Promise(resolve => setTimeout(resolve, lateMs));
-        yield event;
-      }
+      // The objects that exist come at once, so that the operator starts.
+      if (event.type === 'MODIFIED' || event.type === 'DELETED') await released;
+      yield event;
     }
   };
-  return new Proxy(client, {
+  const late = new Proxy(client, {
     get: (target, member: keyof Client) => {
       if (member === 'watch') return watch;
       const value: unknown = target[member];
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-}
-
-function isBookmarkOrAdded({ type }: WatchEvent<KubeResource>): boolean {
-  return type === 'ADDED' || type === 'BOOKMARK';
+  return { client: late, release };
 }
 
 function listHosts(admin: Client, namespace: string): Promise<kinds.ConfigMap> {
