@@ -59,9 +59,9 @@ async function setUp(caches: 'current' | 'late' = 'current'): Promise<Setup> {
     opened,
     agentRoles,
     nodes: async () =>
-      (await admin.list(kinds.nodes)).items.map(({ metadata: { name, uid, labels, annotations }, spec }) => ({
-        ...{ name, uid, labels, annotations, spec },
-      })),
+      (await admin.list(kinds.nodes)).items.map(({ metadata: { name, uid, labels, annotations }, spec }) => {
+        return { name, uid, labels, annotations, spec };
+      }),
     instances: async () => namesOf(await admin.list(windowsInstances, { namespace })),
   };
 }

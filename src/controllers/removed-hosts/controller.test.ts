@@ -112,7 +112,7 @@ const notListed: [about: string, instance: WindowsInstance][] = [
   [
     'is not accepted',
     instanceOf({
-      status: { host: { name: 'win-1', addresses: [] }, conditions: [{ type: 'Accepted', status: 'False' } as never] },
+      status: { host: { name: 'win-1', addresses: [] }, conditions: [{ type: 'Accepted', status: 'False' }] },
     }),
   ],
 ];

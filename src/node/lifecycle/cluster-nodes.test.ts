@@ -23,9 +23,9 @@ function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
     configMaps: reports,
     namespace,
     drainer: {
-      drain: async (which, options = {}) => {
+      drain: async (which, options?: DrainOptions) => {
         drains.push(which);
-        await during(options);
+        await during(options ?? {});
         return { gone: [], left: [], blocked: [], ...drained };
       },
     },

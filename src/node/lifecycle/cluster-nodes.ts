@@ -4,13 +4,13 @@ import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { type BlockedPod, type Drainer, drainError } from '#kube/drain/drain.ts';
-import { drainProgress } from '#kube/drain/drain-text.ts';
+import type { Drainer } from '#kube/drain/drain.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type ConfigMap, configMaps, type Node, nodes, type Taint } from '#kube/resources.ts';
 import { NodeReader } from '../node-reader.ts';
 import type { ClusterNodes } from './deps.ts';
+import { drainNode } from './drain-node.ts';
 
 export interface NodesOptions {
   client: Pick<Client, 'get' | 'patch'>;
@@ -80,32 +80,9 @@ export function createClusterNodes({
         { signal, answer: 'metadata' },
       )),
     release: async (name, signal) => void (await change(name, uncordon, signal)),
-    drain: async (name, { signal, timeoutMs, note, remedy }) => {
-      const cordonNode = () => change(name, cordon, signal).catch(unless(isNotFound));
-      await cordonNode();
-      let [text, suffix] = ['draining the Node', ''];
-      // Pods that were evicted would come back to a Node that a user uncordons now.
-      const cordonAgain = (now: Node) => {
-        if (now.spec?.unschedulable === true) return;
-        suffix = '; cordoned it again after it was uncordoned';
-        note?.(text + suffix);
-        // If it fails, the next change of the Node, such as a heartbeat, tries again.
-        cordonNode().catch(() => undefined);
-      };
-      const onProgress = (left: readonly BlockedPod[]) => {
-        text = drainProgress(left);
-        note?.(text + suffix);
-      };
-      const end = source.follow(
-        { namespace: '', name },
-        { added: cordonAgain, updated: (_old, now) => cordonAgain(now) },
-      );
-      try {
-        const result = await drainer.drain(name, { signal, onProgress, ...(timeoutMs !== undefined && { timeoutMs }) });
-        if (result.blocked.length > 0) throw drainError(name, result, remedy);
-      } finally {
-        end();
-      }
+    drain: (name, options) => {
+      const cordonNode = () => change(name, cordon, options.signal).catch(unless(isNotFound));
+      return drainNode(name, { drainer, nodes: source, cordon: cordonNode }, options);
     },
   };
 }
