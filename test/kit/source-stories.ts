@@ -4,6 +4,7 @@ import { systemClock, timestamp } from '../../src/base/clock.ts';
 import { byteOrder } from '../../src/base/compare.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import { whenAborted } from '../../src/base/waiting/deadline.ts';
+import { Installation, permissions as ofInstallation } from '../../src/cluster/installation.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
@@ -37,11 +38,18 @@ export interface SourceSetup extends AsyncDisposable {
   admin: Client;
   /** What names resolve to. */
   zone: Map<string, string[]>;
+  installation: Installation;
 }
 
 export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promise<SourceSetup> {
   await installDefinitions(admin);
-  await grant(admin, user, namespace, [...entries.permissions, ...machineSource.permissions, ...lifecycle.permissions]);
+  const parts = [entries, machineSource, lifecycle, { permissions: ofInstallation }];
+  await grant(
+    admin,
+    user,
+    namespace,
+    parts.flatMap(({ permissions }) => permissions),
+  );
   const client = createClient(loadKubeconfig(kubeconfigFor(user, [])));
   const zone = new Map<string, string[]>();
   const informers = new Informers({ client });
@@ -60,7 +68,7 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
     metrics: noMetrics,
     resolver,
   };
-  const installation = { problem: async () => undefined };
+  const installation = new Installation(client, namespace);
   const controllers = [
     entries.instancesController(common),
     lifecycle.lifecycleController({
@@ -86,6 +94,7 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
   return {
     admin,
     zone,
+    installation,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await over;
@@ -134,7 +143,12 @@ export const sourceStories: readonly [title: string, story: (world: SourceSetup)
   ['a Machine becomes an instance and takes it along', machineComesAndGoes],
   ['a Machine that refuses the key is deleted', machineRefusesKey],
   ['an instance made by hand is checked and otherwise left alone', madeByHand],
+  ['the operator can read its own namespace and CRD', readsInstallation],
 ];
+
+async function readsInstallation({ installation }: SourceSetup): Promise<void> {
+  expect(await installation.problem(AbortSignal.timeout(60_000))).toBeUndefined();
+}
 
 async function entriesComeAndGo(world: SourceSetup): Promise<void> {
   const { admin } = world;
