@@ -23,6 +23,7 @@ export const errorCodes = {
   NAME_LOOKUP_FAILED: 'No name server answered a DNS query.',
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
+  REMOVED_HOST_MALFORMED: 'A key of the ConfigMap windows-removed-hosts has a value that cannot be read.',
 
   NODE_NAME_TAKEN: 'The Node name of a host belongs to another host.',
   NODE_NAME_FORBIDDEN: 'A host has a name or address that belongs to the cluster itself.',

@@ -144,6 +144,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
   [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
+  [
+    eventText.nodeRemovedByForce({ node: 'win-1', address: '10.0.0.1', removed: '2026-03-01T12:00:00Z' }, 'clean up'),
+    'Warning',
+    'NodeRemovedByForce',
+    'Node win-1 has registered, although its host 10.0.0.1 was removed by force at 2026-03-01T12:00:00Z. It is cordoned and tainted. To clean the host, list 10.0.0.1 in the ConfigMap windows-instances and delete the entry when the Node is Ready; or run on the host: clean up, then kubectl delete node win-1',
+  ],
 ];
 for (const [event, type, reason, message] of cases) {
   test(`${reason}: ${message.slice(0, 50)}`, () => expect(event).toEqual({ type, reason, message }));

@@ -1,4 +1,4 @@
-import { monitoringLabel } from './names.ts';
+import { configMapName, monitoringLabel } from './names.ts';
 
 export interface EventText {
   type: 'Normal' | 'Warning';
@@ -66,6 +66,12 @@ export const eventText = {
     warning(
       'CSRsTooMany',
       `${requester} has more than ${limit} pending CSRs; only ${limit} are evaluated at a time, and refusals are not reported individually. Run kubectl get csr to find their source`,
+    ),
+  /** New: `command` cleans the host. */
+  nodeRemovedByForce: ({ node, address, removed }: Record<'node' | 'address' | 'removed', string>, command: string) =>
+    warning(
+      'NodeRemovedByForce',
+      `Node ${node} has registered, although its host ${address} was removed by force at ${removed}. It is cordoned and tainted. To clean the host, list ${address} in the ConfigMap ${configMapName.instances} and delete the entry when the Node is Ready; or run on the host: ${command}, then kubectl delete node ${node}`,
     ),
   kubeletUnreachable: ({ message, remedy }: { message: string; remedy: string }) =>
     warning('KubeletUnreachable', `${message}. ${remedy}`),

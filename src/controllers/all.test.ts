@@ -43,6 +43,7 @@ const always = [
   'services-config',
   'agent-access',
   'agent-reports',
+  'removed-hosts',
   'cluster-checks',
   'exporter',
   'linux-nodes',

@@ -26,6 +26,7 @@ import * as machineSource from './machines/controller.ts';
 import { machineNames, type MachinesParts } from './machines/observe.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Permission } from '#kube/permissions.ts';
+import * as removedHosts from './removed-hosts/controller.ts';
 import * as servicesConfig from './services-config/controller.ts';
 import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import * as trustedCa from './trusted-ca/controller.ts';
@@ -74,6 +75,7 @@ export function createControllers(given: AllParts): Controller[] {
     instances.instancesController(parts),
     ...(hasMachines ? machineControllers(parts) : []),
     agentReports.agentReportsController(parts),
+    removedHosts.removedHostsController(parts),
     csr.csrController({
       ...parts,
       hasTokenIds: writesTokenIds(parts.serverVersion),
@@ -88,7 +90,7 @@ export function createControllers(given: AllParts): Controller[] {
   ];
 }
 
-function machineControllers(parts: AllParts): Controller[] {
+function machineControllers(parts: AllParts & Pick<MachinesParts, 'installation'>): Controller[] {
   return [
     userData.userDataController(parts),
     machineSource.machinesController({ ...parts, ...parts.machineSettings() }),
@@ -106,6 +108,7 @@ export const permissions: readonly Permission[] = [
   instances,
   machineSource,
   agentReports,
+  removedHosts,
   csr,
   lifecycle,
 ].flatMap(controller => controller.permissions);

@@ -45,6 +45,11 @@ export function isApiError(error: unknown, reason?: string): error is ApiError {
 export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.code === 404;
 export const isConflict = (error: unknown): boolean => isApiError(error, 'Conflict');
 export const isAlreadyExists = (error: unknown): boolean => isApiError(error, 'AlreadyExists');
+/** The namespace of the object is being deleted or does not exist: nothing can be created in it. */
+export const isNamespaceGone = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  ((error.code === 403 && (error.details.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating')) ||
+    (error.code === 404 && error.details.kind === 'namespaces'));
 /** The resourceVersion or continue token is too old for the server. */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.code === 410;
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { Drainer, drainError } from '../../src/kube/drain/drain.ts';
+import { drainProgress } from '../../src/kube/drain/drain-text.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import type { KubeResource, Metadata, OwnerReference, Resource } from '../../src/kube/resource.ts';
 import {
@@ -82,7 +83,8 @@ test('a blocking budget causes a timeout that names pod and budget, and other po
   await makeBudget(namespace, 'other', { app: 'free-but-unknown' }, 0);
   const startMs = performance.now();
   const drainer = new Drainer({ client, timeoutMs: 4000, retryMs: 1000, pollMs: 200 });
-  const result = await drainer.drain(node);
+  const notes: string[] = [];
+  const result = await drainer.drain(node, { onProgress: pods => notes.push(drainProgress(pods)) });
   const tookMs = performance.now() - startMs;
 
   expect(tookMs).toBeGreaterThanOrEqual(4000);
@@ -94,6 +96,9 @@ test('a blocking budget causes a timeout that names pod and budget, and other po
     [{ namespace, name: 'web-2' }, ['web']],
   ]);
   expect(result.blocked[0]?.message).toMatch(/disruption budget/i);
+  expect(notes.at(-1)).toMatch(
+    /2 pods left; blocked: drain-blocked\/web-1 \(PodDisruptionBudget web: .*; drain-blocked\/web-2 \(/,
+  );
   expect(drainError(node, result)).toMatchObject({
     code: 'DRAIN_BLOCKED',
     message: expect.stringMatching(/drain-blocked\/web-1 \(PodDisruptionBudget web: /),

@@ -1,4 +1,4 @@
-import { Drainer, type DrainerOptions, type DrainResult } from '#kube/drain/drain.ts';
+import { Drainer, type DrainerOptions, type DrainOptions, type DrainResult } from '#kube/drain/drain.ts';
 import type { Metadata } from '#kube/resource.ts';
 import { type Pod, pods } from '#kube/resources.ts';
 import { manualClock, settle } from './manual-clock.ts';
@@ -40,10 +40,10 @@ export function drainBench(options: Partial<DrainerOptions> = {}) {
     return api.put(pods, { spec: { nodeName: 'win-1' }, ...pod, metadata: { ...common, ...metadata } });
   }
 
-  async function drain(signal?: AbortSignal) {
+  async function drain(options: DrainOptions = {}) {
     const state: { result?: DrainResult; error?: unknown; atMs?: number } = {};
     const ended = (more: object) => Object.assign(state, more, { atMs: clock.monotonicMs() });
-    drainer.drain('win-1', signal).then(
+    drainer.drain('win-1', options).then(
       result => ended({ result }),
       (error: unknown) => ended({ error }),
     );

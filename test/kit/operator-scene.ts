@@ -184,7 +184,7 @@ const resources: readonly Resource[] = [...Object.values(kinds), ...Object.value
 );
 
 /** Creates an object of a known kind, unless its namespace does not exist. */
-async function apply(admin: Client, object: PlainObject | Manifest): Promise<void> {
+export async function apply(admin: Client, object: PlainObject | Manifest): Promise<void> {
   const { apiVersion, kind } = object as { apiVersion: string; kind: string };
   const [group = '', version] = apiVersion.includes('/') ? apiVersion.split('/') : ['', apiVersion];
   const resource = resources.find(each => each.kind === kind && each.group === group && each.version === version);

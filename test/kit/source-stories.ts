@@ -4,7 +4,7 @@ import { systemClock, timestamp } from '../../src/base/clock.ts';
 import { byteOrder } from '../../src/base/compare.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import { whenAborted } from '../../src/base/waiting/deadline.ts';
-import { Installation } from '../../src/cluster/installation.ts';
+import { Installation, installationPermissions } from '../../src/cluster/installation.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName } from '../../src/contract/names.ts';
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
@@ -38,11 +38,18 @@ export interface SourceSetup extends AsyncDisposable {
   admin: Client;
   /** What names resolve to. */
   zone: Map<string, string[]>;
+  installation: Installation;
 }
 
 export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promise<SourceSetup> {
   await installDefinitions(admin);
-  await grant(admin, user, namespace, [...entries.permissions, ...machineSource.permissions, ...lifecycle.permissions]);
+  const parts = [entries, machineSource, lifecycle, { permissions: installationPermissions }];
+  await grant(
+    admin,
+    user,
+    namespace,
+    parts.flatMap(({ permissions }) => permissions),
+  );
   const client = createClient(loadKubeconfig(kubeconfigFor(user, [])));
   const zone = new Map<string, string[]>();
   const informers = new Informers({ client });
@@ -61,8 +68,9 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
     metrics: noMetrics,
     resolver,
   };
+  const installation = new Installation(client, namespace);
   const controllers = [
-    entries.instancesController({ ...common, installation: new Installation(client, namespace) }),
+    entries.instancesController({ ...common, installation }),
     lifecycle.lifecycleController({
       ...common,
       // Journeys stop before the first connection; the stories are about which hosts are accepted.
@@ -77,13 +85,19 @@ export async function startSources({ admin, kubeconfigFor }: CsrCluster): Promis
       },
       payload: { agent: () => Promise.reject(new Error('none')), files: () => Promise.resolve([]) },
     }),
-    machineSource.machinesController({ ...common, settings: () => settings, onSettingsChange: () => () => undefined }),
+    machineSource.machinesController({
+      ...common,
+      installation,
+      settings: () => settings,
+      onSettingsChange: () => () => undefined,
+    }),
   ];
   const stop = new AbortController();
   const over = runManager({ caches: [informers], others: [recorder], leaderOnly: controllers }, stop.signal);
   return {
     admin,
     zone,
+    installation,
     async [Symbol.asyncDispose]() {
       stop.abort();
       await over;
@@ -132,7 +146,12 @@ export const sourceStories: readonly [title: string, story: (world: SourceSetup)
   ['a Machine becomes an instance and takes it along', machineComesAndGoes],
   ['a Machine that refuses the key is deleted', machineRefusesKey],
   ['an instance made by hand is checked and otherwise left alone', madeByHand],
+  ['the operator can read its own namespace and CRD', readsInstallation],
 ];
+
+async function readsInstallation({ installation }: SourceSetup): Promise<void> {
+  expect(await installation.problem(AbortSignal.timeout(60_000))).toBeUndefined();
+}
 
 async function entriesComeAndGo(world: SourceSetup): Promise<void> {
   const { admin } = world;

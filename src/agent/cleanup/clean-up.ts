@@ -1,6 +1,6 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { attempt, messageOf } from '#base/errors.ts';
-import { proxyVariables } from '#contract/names.ts';
+import { agentName, proxyVariables } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
 import {

@@ -62,6 +62,14 @@ test('lets every other refusal be a failure', async () => {
   await expect(applyPlan({ do: 'create', instance: object }, means)).rejects.toThrow('Invalid');
 });
 
+test('requeues later while namespace or CRD do not exist', async () => {
+  const { api, means } = bench();
+  api.before = () => {
+    throw refused(404, 'NotFound');
+  };
+  expect(await applyPlan({ do: 'create', instance: object }, means)).toMatchObject({ after: 30_000 });
+});
+
 test('deletes the very object', async () => {
   const { api, means, get, made } = bench(object);
   await deleteInstance(made, 'its entry is gone', means);

@@ -26,6 +26,8 @@ interface ApplyDeps {
 
 /** Time for the cache to see a write, of another client or our own. */
 const lagMs = 1000;
+/** The operator is being uninstalled, or installed again. */
+const missingMs = 30_000;
 
 /** Creates or updates the instance of a source. */
 export function syncInstance(
@@ -61,6 +63,7 @@ export async function applyPlan(plan: Plan, { client, log, signal }: ApplyDeps):
     }
   } catch (error) {
     if (!isAlreadyExists(error) && !isConflict(error) && !isNotFound(error)) throw error;
+    if (plan.do === 'create' && isNotFound(error)) return after(missingMs, 'namespace or CRD does not exist');
     return after(lagMs, 'its WindowsInstance was changed at the same time');
   }
 }

@@ -1,4 +1,5 @@
 import type { FactsSource } from '#cluster/facts-source.ts';
+import type { Installation } from '#cluster/installation.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
@@ -43,6 +44,7 @@ export const permissions: readonly Permission[] = [
 
 export interface AgentAccessParts extends ControllerParts {
   facts: FactsSource;
+  installation: Pick<Installation, 'problem'>;
   kind: 'openshift' | 'kubernetes';
 }
 
@@ -96,6 +98,7 @@ function watchesOf({ nodes, configMaps, instances, access }: AccessInformers, sh
 }
 
 const factsMs = 10_000;
+const uninstallMs = 60_000;
 
 async function reconcileShared(sources: AccessInformers, parts: AgentAccessParts, pass: Pass): Promise<Outcome> {
   const wanted = sharedAccess({ ...observeShared(sources, parts), isPlainKubernetes: parts.kind === 'kubernetes' });
@@ -109,18 +112,24 @@ async function reconcileNode(
   pass: Pass,
 ): Promise<Outcome> {
   const { namespace } = parts;
-  const node = observeNode(sources, name);
+  const node = observeNode(sources, name, parts.version);
   const agent = node?.agent ?? 'none';
+  if (agent === 'unknown') return done;
   const platform = parts.facts.read().facts?.platform;
   if (agent !== 'none' && platform === undefined) return after(factsMs, 'the facts of the cluster are not complete');
   const facts = { namespace, isFormer: agent === 'former', hasCloudNodeManager: hasCloudNodeManager(platform ?? '') };
   const wanted = agent === 'none' ? [] : nodeAccess({ name, uid: node?.uid ?? '' }, facts);
   const all = nodeAccess({ name, uid: '' }, { ...facts, hasCloudNodeManager: true });
   const outcome = await ensureAll(wanted, sources, parts, pass);
-  for (const each of all.filter(one => !wanted.some(other => isSame(one, other)))) {
-    const found = findIn(sources, each);
-    if (found !== undefined) await deleteObject(parts.client, each.resource, found, pass.signal);
-  }
+  const surplus = all
+    .filter(one => !wanted.some(other => isSame(one, other)))
+    .map(each => ({ resource: each.resource, found: findIn(sources, each) }));
+  if (surplus.every(({ found }) => found === undefined)) return outcome;
+  // Nodes keep running when the operator is uninstalled.
+  const problem = await parts.installation.problem(pass.signal);
+  if (problem !== undefined) return after(uninstallMs, problem);
+  for (const { resource, found } of surplus)
+    if (found !== undefined) await deleteObject(parts.client, resource, found, pass.signal);
   return outcome;
 }
 

@@ -18,6 +18,7 @@ const node = (version?: string, labels: Record<string, string> = windows): Acces
 const kinds: [name: string, given: Omit<AccessNode, 'mayBeAdopted'>, want: AgentKind][] = [
   ['a Node of the Go operator that no instance is bound to yet', { node: node('go'), record: undefined }, 'former'],
   ['a Node of another version that no instance is bound to', { node: node('v1'), record: undefined }, 'none'],
+  ['a Node of this version that no instance is bound to yet', { node: node('v3'), record: undefined }, 'unknown'],
   ['a Node that nobody has finished and no instance is bound to', { node: node(), record: undefined }, 'none'],
   ['a Linux node that calls itself one of the Go operator', { node: node('go', linux), record: undefined }, 'none'],
   ['a node without a system', { node: node('go', {}), record: undefined }, 'none'],
@@ -31,12 +32,13 @@ const kinds: [name: string, given: Omit<AccessNode, 'mayBeAdopted'>, want: Agent
   ['a host that had the Go agent once', { node: node('go'), record: { agent, version: 'go' } }, 'current'],
 ];
 for (const [name, given, want] of kinds) {
-  test(`the agent of ${name}: ${want}`, () => expect(agentOf({ mayBeAdopted: true, ...given }, former)).toBe(want));
+  test(`the agent of ${name}: ${want}`, () =>
+    expect(agentOf({ mayBeAdopted: true, ...given }, former, 'v3')).toBe(want));
 }
 
 test('a Node that no instance is bound to is believed only while there are hosts to be recorded', () => {
   const given = { node: node('go'), record: undefined, mayBeAdopted: false };
-  expect(agentOf(given, former)).toBe('none');
+  expect(agentOf(given, former, 'v3')).toBe('none');
 });
 
 const data: [name: string, data: Record<string, string>, want: boolean][] = [

@@ -13,18 +13,25 @@ export interface AccessNode {
   mayBeAdopted: boolean;
 }
 
-export type AgentKind = 'current' | 'former' | 'none';
+/** `unknown`: of this version and not recorded, as after the operator was installed again; its permissions stay until it is adopted. */
+export type AgentKind = 'current' | 'former' | 'unknown' | 'none';
 
 /**
  * Which agent a Node has. The record of its instance decides, because a Node can write its own annotations. A Node without an instance
  * is to be adopted if the Go operator configured it.
  */
-export function agentOf({ node, record, mayBeAdopted }: AccessNode, formerVersions: ReadonlySet<string>): AgentKind {
+export function agentOf(
+  { node, record, mayBeAdopted }: AccessNode,
+  formerVersions: ReadonlySet<string>,
+  ownVersion: string,
+): AgentKind {
   if (record !== undefined) {
     return record.agent === undefined && formerVersions.has(record.version ?? '') ? 'former' : 'current';
   }
   const version = node.annotations[nodeAnnotation.version] ?? '';
-  return mayBeAdopted && isWindowsNode(node) && formerVersions.has(version) ? 'former' : 'none';
+  if (!mayBeAdopted || !isWindowsNode(node) || version === '') return 'none';
+  if (formerVersions.has(version)) return 'former';
+  return version === ownVersion ? 'unknown' : 'none';
 }
 
 /** Services ConfigMaps of the Go operator have scripts instead of host variables. */

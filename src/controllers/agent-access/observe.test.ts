@@ -75,11 +75,11 @@ test('sees agents of the Go operator, by the record where an instance is bound t
 
 test('reads a Node by its name, with its agent', () => {
   const { api, sources } = setUp();
-  expect(observeNode(sources, 'w')).toBeUndefined();
+  expect(observeNode(sources, 'w', version)).toBeUndefined();
   api.put(nodes, goNode);
-  expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'none' });
+  expect(observeNode(sources, 'w', version)).toEqual({ uid: 'u-1', agent: 'none' });
   api.put(windowsInstances, bound({}));
-  expect(observeNode(sources, 'w')).toEqual({ uid: 'u-1', agent: 'current' });
+  expect(observeNode(sources, 'w', version)).toEqual({ uid: 'u-1', agent: 'current' });
 });
 
 test('finds objects of either scope, by kind, namespace and name', () => {

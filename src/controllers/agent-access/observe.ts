@@ -77,7 +77,7 @@ export function observeShared(
 ): Pick<AccessFacts, 'namespace' | 'configMaps' | 'formerAgents'> {
   const services = servicesMaps(sources.configMaps.store).map(({ metadata }) => metadata.name ?? '');
   const former = formerVersions(sources);
-  const isFormer = (node: Node) => agentOf(accessNode(node, sources), former) === 'former';
+  const isFormer = (node: Node) => agentOf(accessNode(node, sources), former, version) === 'former';
   return {
     namespace,
     configMaps: [...new Set([servicesConfigMapName(version), ...services])],
@@ -91,9 +91,10 @@ export interface ObservedNode {
 }
 
 /** Undefined when the Node does not exist. */
-export function observeNode(sources: AccessInformers, name: string): ObservedNode | undefined {
+export function observeNode(sources: AccessInformers, name: string, version: string): ObservedNode | undefined {
   const node = sources.nodes.store.get({ namespace: '', name });
-  return node && { uid: node.metadata.uid ?? '', agent: agentOf(accessNode(node, sources), formerVersions(sources)) };
+  if (node === undefined) return undefined;
+  return { uid: node.metadata.uid ?? '', agent: agentOf(accessNode(node, sources), formerVersions(sources), version) };
 }
 
 /** Versions of the Go operator whose services ConfigMap exists; agents cannot create one. */

@@ -44,6 +44,8 @@ class Bench {
   readonly events: string[] = [];
   readonly logged = recordedLog();
   readonly client: Client;
+  /** Why the operator is being uninstalled. */
+  uninstall: string | undefined;
 
   constructor(client: Client) {
     this.client = client;
@@ -58,6 +60,7 @@ class Bench {
       void this.events.push(`${type} ${kind} ${name} ${reason}: ${message}`);
     const controller = agentReportsController({
       client: this.client,
+      installation: { problem: async () => this.uninstall },
       informers,
       recorder: { record },
       namespace,
@@ -316,6 +319,16 @@ for (const node of ['win-1', long]) {
     await until(async () => (await bench.report(node)) === undefined);
   });
 }
+
+test('keeps reports while the operator is being uninstalled', async () => {
+  const bench = await begin();
+  bench.uninstall = 'Namespace wmco is being deleted';
+  for (const node of ['win-1', long]) await bench.client.create(configMaps, newReport(node, namespace));
+  bench.start();
+  await bench.client.create(nodes, { metadata: { name: 'other' } });
+  await until(async () => bench.logged.lines.filter(each => each.message === 'Requeued').length >= 2);
+  for (const node of ['win-1', long]) expect(await bench.report(node)).toBeDefined();
+});
 
 const keeping: [string, object][] = [
   ['a finalizer', { metadata: { finalizers } }],

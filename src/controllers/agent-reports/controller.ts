@@ -1,4 +1,5 @@
 import { shortLine } from '#base/printable.ts';
+import type { Installation } from '#cluster/installation.ts';
 import { slimConfigMap } from '#cluster/slim.ts';
 import {
   boundNode,
@@ -37,6 +38,10 @@ export const permissions: readonly Permission[] = [
   { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
 
+export interface AgentReportsParts extends ControllerParts {
+  installation: Pick<Installation, 'problem'>;
+}
+
 interface Stores {
   reports: StoreView<ConfigMap>;
   instances: StoreView<WindowsInstance>;
@@ -47,7 +52,7 @@ interface Stores {
  * Creates the report of each agent and mirrors it to the Node of the agent, which itself cannot write Nodes or events. The key is the
  * name of the Node.
  */
-export function agentReportsController(parts: ControllerParts): Controller {
+export function agentReportsController(parts: AgentReportsParts): Controller {
   const { informers, namespace } = parts;
   const reports = informers.get(configMaps, { namespace });
   const instances = informers.get(windowsInstances, { namespace });
@@ -113,14 +118,15 @@ function reportOf(instance: WindowsInstance): string[] {
 }
 
 const lagMs = 1000;
+const uninstallMs = 60_000;
 
 class Mirror {
-  readonly #parts: ControllerParts;
+  readonly #parts: AgentReportsParts;
   readonly #stores: Stores;
   /** Last mirrored report by Node, so that an event is recorded once. */
   readonly #mirrored = new Map<string, ConfigMap>();
 
-  constructor(parts: ControllerParts, stores: Stores) {
+  constructor(parts: AgentReportsParts, stores: Stores) {
     this.#parts = parts;
     this.#stores = stores;
   }
@@ -194,13 +200,20 @@ class Mirror {
   async #remove(name: string, report: ConfigMap | undefined, signal: AbortSignal): Promise<Outcome> {
     if (report === undefined) return done;
     this.#mirrored.delete(name);
-    await this.#delete(report, signal);
-    return done;
+    return this.#deleteOrphan(report, signal);
   }
 
   async removeOrphan(name: string, { signal }: Pass): Promise<Outcome> {
     const report = this.#stores.reports.get({ namespace: this.#parts.namespace, name });
-    if (report !== undefined && nodeOfReport(name, this.#stores) === undefined) await this.#delete(report, signal);
+    if (report === undefined || nodeOfReport(name, this.#stores) !== undefined) return done;
+    return this.#deleteOrphan(report, signal);
+  }
+
+  /** Nodes keep running when the operator is uninstalled. */
+  async #deleteOrphan(report: ConfigMap, signal: AbortSignal): Promise<Outcome> {
+    const problem = await this.#parts.installation.problem(signal);
+    if (problem !== undefined) return after(uninstallMs, problem);
+    await this.#delete(report, signal);
     return done;
   }
 

@@ -182,10 +182,7 @@ test('an agent of another version is replaced, although it runs', async () => {
   await isReady(lab);
   expect(host.uploads.slice(sent).filter(path => path.startsWith(dir.k))).toHaveLength(2);
   expect(host.verbs().slice(before, before + 4)).toEqual(['inventory', 'secure', 'stage', 'stage']);
-  const programs = host.model.fileTexts
-    .keys()
-    .filter(path => agentProgramHash(path) !== undefined)
-    .toArray();
+  const programs = host.model.fileTexts.keys().filter(path => agentProgramHash(path) !== undefined);
   expect(programs).toHaveLength(1);
   expect(host.model.fileTexts.get(file.agent)).toContain('.exe one');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation, machineLabel, namespaceName } from '#contract/names.ts';
-import { nodes } from '#kube/resources.ts';
+import { configMapName, instanceAnnotation, machineLabel, namespaceName, nodeAnnotation } from '#contract/names.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
 import { type MachineBench, machineBench, defaultSettings } from '../../../test/kit/machine-bench.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
@@ -193,4 +193,33 @@ test('heartbeats of Nodes and steps of the lifecycle cause no pass', async () =>
   const instance = bench.instance('m1') as WindowsInstance;
   await bench.put(windowsInstances, { ...instance, status: { phase: 'Configuring', step: 'stage' } });
   expect(bench.api.calls).toEqual([]);
+});
+
+test('a deleted Machine leaves no host key behind, unless another instance has the address', async () => {
+  await using bench = await machineBench();
+  const keys = () => bench.api.peek(configMaps, configMapName.hostKeys, namespace)?.data;
+  const data = { '10.0.0.1': 'ssh-ed25519 AAAA', '10.0.0.2': 'ssh-ed25519 BBBB' };
+  await bench.put(configMaps, { metadata: { name: configMapName.hostKeys, namespace }, data });
+  await bench.machine();
+  await bench.machine('m2', { addresses: [{ type: 'InternalIP', address: '10.0.0.2' }] });
+  await bench.put(windowsInstances, {
+    metadata: { name: 'other', namespace },
+    spec: { address: '10.0.0.2', username: 'Administrator' },
+  });
+  for (const name of ['m1', 'm2']) bench.api.remove(machines, name, namespaceName.machineApi);
+  await settle();
+  expect(bench.instances().map(({ metadata }) => metadata.name)).toEqual(['other']);
+  expect(keys()).toEqual({ '10.0.0.2': 'ssh-ed25519 BBBB' });
+});
+
+test('replaces no Machine while the operator is being uninstalled', async () => {
+  await using bench = await machineBench();
+  bench.parts.installation.problem = async () => 'Namespace wmco is being deleted';
+  for (const index of [1, 2, 3])
+    await bench.running(index, index === 1 ? { [nodeAnnotation.pubKeyHash]: 'other' } : {});
+  await bench.clock.advance(60_000);
+  expect(bench.there('m1')).toEqual(['m1']);
+  bench.parts.installation.problem = async () => undefined;
+  await bench.clock.advance(60_000);
+  expect(bench.there('m1')).toEqual([]);
 });

@@ -24,6 +24,7 @@ export const permissions: readonly Permission[] = [
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   instancesPermission,
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', 'patch'] },
 ];
 
 const byNode = 'node';

@@ -2,6 +2,7 @@ import { normalHostName } from '#base/dns-name.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import { attempt } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
+import type { Installation } from '#cluster/installation.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { machineLabel, namespaceName } from '#contract/names.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
@@ -30,6 +31,7 @@ export interface MachineSettings {
 }
 
 export interface MachinesParts extends ControllerParts {
+  installation: Pick<Installation, 'problem'>;
   /** Undefined while platform or key are unknown; Machines are skipped then. */
   settings(): MachineSettings | undefined;
   onSettingsChange: OnChange;

@@ -133,6 +133,14 @@ test('keeps that of the recorded version until the record says another', async (
   expect(writes()).toEqual(['delete windows-services-v1']);
 });
 
+test('keeps unused ones while the operator is being uninstalled', async () => {
+  const { run, api, writes, parts } = begin();
+  parts.installation.problem = async () => 'Namespace wmco is being deleted';
+  api.put(configMaps, map({}, 'v1'));
+  await run();
+  expect(writes()).toEqual(['create windows-services-own']);
+});
+
 test('a Node that an instance is bound to keeps no ConfigMap by what it says of itself', async () => {
   const { run, api, writes } = begin();
   api.put(configMaps, map());

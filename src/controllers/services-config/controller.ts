@@ -8,6 +8,7 @@ import {
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
+import type { Installation } from '#cluster/installation.ts';
 import { byServicesVersion, servicesVersion } from '#cluster/services-index.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
@@ -33,6 +34,7 @@ export const permissions: readonly Permission[] = [
 
 export interface ServicesConfigParts extends ControllerParts {
   facts: FactsSource;
+  installation: Pick<Installation, 'problem'>;
   settings: OperatorSettings;
 }
 
@@ -87,7 +89,9 @@ async function reconcile(
   { log, signal }: Pass,
 ): Promise<Outcome> {
   const { own, outdated } = decide(facts);
-  for (const name of outdated) {
+  // Without instances every version looks unused, but Nodes keep running when the operator is uninstalled.
+  const isUninstalled = outdated.length > 0 && (await parts.installation.problem(signal)) !== undefined;
+  for (const name of isUninstalled ? [] : outdated) {
     log.info('Deleted outdated resource', { ConfigMap: name });
     await remove(name, parts, signal);
   }

@@ -3,6 +3,7 @@ import { controllerBench, heldPasses, thing } from '../../../test/kit/controller
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
 import { key } from '../../../test/kit/queue-bench.ts';
+import { ApiError } from '../api-error.ts';
 import { Controller, controllerMetrics } from './controller.ts';
 import { queueMetrics } from '../queue/queue.ts';
 import { after, done, type Outcome, type Pass, type Reconcile, TerminalError } from './reconcile.ts';
@@ -337,3 +338,22 @@ test('no pass begins after the controller was stopped', async () => {
   await settle();
   expect(started).not.toContain(true);
 });
+
+const goneNamespaces: [about: string, error: ApiError][] = [
+  [
+    'is being deleted',
+    new ApiError({ code: 403, reason: 'Forbidden', details: { causes: [{ reason: 'NamespaceTerminating' }] } }, 'POST'),
+  ],
+  ['does not exist', new ApiError({ code: 404, reason: 'NotFound', details: { kind: 'namespaces' } }, 'POST')],
+];
+for (const [about, error] of goneNamespaces) {
+  test(`a failure because the namespace ${about} is retried and no error of the log`, async () => {
+    const { reconcile, names } = answering(error);
+    const { source, startSynced, clock, messages } = controllerBench(reconcile);
+    source.put(thing('a'));
+    await startSynced();
+    await clock.advance(1000);
+    expect(names()).toEqual(['a', 'a']);
+    expect([messages('error'), messages('debug')]).toEqual([[], ['Reconcile failed; retrying']]);
+  });
+}

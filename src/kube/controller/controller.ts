@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
+import { isNamespaceGone } from '../api-error.ts';
 import type { Runnable } from './manager.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
 import { type Ended, runPass } from './pass.ts';
@@ -195,7 +196,12 @@ export class Controller implements Runnable {
           log.error('Reconcile failed; not retrying before a change', { error: end.error, attempt });
         } else {
           const retryInMs = Math.round(this.#queue.retry(key));
-          log.error('Reconcile failed; retrying', { error: end.error, attempt, retryInMs });
+          // Every controller of a namespace that is being deleted fails in this way.
+          log[isNamespaceGone(end.error) ? 'debug' : 'error']('Reconcile failed; retrying', {
+            error: end.error,
+            attempt,
+            retryInMs,
+          });
         }
     }
   }

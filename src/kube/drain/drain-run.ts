@@ -8,7 +8,7 @@ import {
   pods,
 } from '../resources.ts';
 import { budgetsOf, type PolicyVersion } from './budgets.ts';
-import type { BlockedPod, DrainerOptions, DrainResult } from './drain.ts';
+import type { BlockedPod, DrainerOptions, DrainOptions, DrainResult } from './drain.ts';
 import { evict } from './eviction.ts';
 import { classify, type PodClass } from './pod-class.ts';
 
@@ -25,21 +25,31 @@ const callMs = 15_000;
 /** For the last list, when the time is over. */
 const shortestCallMs = 2000;
 
+type RunOptions = Required<DrainerOptions> & { version: PolicyVersion };
+
+interface RunListeners {
+  signal: AbortSignal | undefined;
+  onProgress: DrainOptions['onProgress'] | undefined;
+}
+
 /** One drain of one Node: lists pods and evicts them until all are gone. */
 export class DrainRun {
   readonly #node: string;
-  readonly #options: Required<DrainerOptions> & { version: PolicyVersion };
-  readonly #signal: AbortSignal | undefined;
+  readonly #options: RunOptions;
+  readonly #signal: RunListeners['signal'];
+  readonly #onProgress: RunListeners['onProgress'];
   readonly #targets = new Map<string, Target>();
   readonly #gone = new Map<string, Key>();
   #left: DrainResult['left'] = [];
   #endMs = 0;
   #hasListed = false;
+  #reported = '';
 
-  constructor(node: string, options: Required<DrainerOptions> & { version: PolicyVersion }, signal?: AbortSignal) {
+  constructor(node: string, options: RunOptions, { signal, onProgress }: RunListeners) {
     this.#node = node;
     this.#options = options;
     this.#signal = signal;
+    this.#onProgress = onProgress;
   }
 
   async run(): Promise<DrainResult> {
@@ -51,6 +61,7 @@ export class DrainRun {
       const isOver = hasListed && this.#isFinished() && (isFresh || ((await this.#look(true)) && this.#isFinished()));
       if (isOver || this.#leftMs() <= 0) return await this.#result();
       if (hasListed) await this.#evictDue();
+      if (hasListed) await this.#report();
       await clock.sleep(Math.max(0, Math.min(pollMs, this.#leftMs())), this.#signal);
     }
   }
@@ -127,6 +138,15 @@ export class DrainRun {
     }
   }
 
+  /** Only after a change, because it reads the budgets. */
+  async #report(): Promise<void> {
+    const targets = [...this.#targets.values()];
+    const states = targets.map(({ pod, state }) => `${uidOf(pod)} ${state}`).join();
+    if (this.#onProgress === undefined || states === this.#reported) return;
+    this.#reported = states;
+    this.#onProgress(await this.#describe(targets));
+  }
+
   #callOptions() {
     const signal = this.#signal;
     return { ...(signal && { signal }), timeoutMs: Math.max(shortestCallMs, Math.min(callMs, this.#leftMs())) };
@@ -147,6 +167,7 @@ export class DrainRun {
       pod: keyOf(pod),
       is,
       budgets: state === 'later' ? budgetsOf(pod, budgets, this.#options.version) : [],
+      isRejected: state === 'later' || state === 'refused',
       message: message === '' ? defaultMessages[state] : message,
     }));
   }
@@ -169,7 +190,7 @@ export class DrainRun {
 }
 
 const defaultMessages = {
-  new: 'the time ran out before its eviction',
+  new: 'it is not evicted yet',
   going: 'it is terminating: its grace period runs, or its kubelet does not respond',
   later: 'its eviction was rejected for now',
   refused: 'its eviction was rejected',

@@ -176,7 +176,7 @@ test('can be stopped, and leaves no timer', async () => {
   put('held');
   answers.set('held', tooMany);
   const stop = new AbortController();
-  const state = await drain(stop.signal);
+  const state = await drain({ signal: stop.signal });
   await clock.advance(7 * second);
   stop.abort(new Error('over'));
   await settle();

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { controller, drainBench, second, tooMany } from '../../../test/kit/drain-bench.ts';
 import { podDisruptionBudgets, podDisruptionBudgetsV1beta1, pods } from '../resources.ts';
 import { type BlockedPod, drainError } from './drain.ts';
+import { drainProgress } from './drain-text.ts';
 
 test('an empty Node is drained at once', async () => {
   const { drain } = drainBench();
@@ -105,16 +106,39 @@ for (const [version, resource] of [
     expect(state.result).toEqual({
       gone: [{ namespace: 'ns', name: 'free' }],
       left: [],
-      blocked: [{ pod: { namespace: 'ns', name: 'held' }, is: 'managed', budgets: ['web'], message: 'web needs 2' }],
+      blocked: [{ ...blockedPod('held', ['web']), message: 'web needs 2' }],
     });
     expect(clock.sleepers()).toBe(0);
   });
 }
 
+test('reports the pods that are left, and takes another time limit', async () => {
+  const { clock, api, drain, put, answers } = drainBench({ timeoutMs: 3600 * second });
+  api.put(podDisruptionBudgets, { metadata: { name: 'web', namespace: 'ns' }, spec: { selector: {} } });
+  put('held');
+  put('free');
+  answers.set('held', tooMany);
+  const notes: string[] = [];
+  const state = await drain({ timeoutMs: 20 * second, onProgress: left => notes.push(drainProgress(left)) });
+  await clock.advance(20 * second);
+  expect(state.atMs).toBe(20 * second);
+  expect(notes).toEqual([
+    'draining the Node: 2 pods left, 1 of them terminating or not evicted yet; blocked: ns/held (PodDisruptionBudget web: web needs 2)',
+    'draining the Node: 1 pod left; blocked: ns/held (PodDisruptionBudget web: web needs 2)',
+  ]);
+  expect(api.calls.filter(call => call.resource === 'poddisruptionbudgets').length).toBe(3);
+});
+
+test('names the pods that are terminating when none is blocked', () => {
+  const going = { ...blockedPod('a'), isRejected: false, message: 'it is terminating' };
+  expect(drainProgress([going])).toBe('draining the Node: 1 pod left: ns/a (it is terminating)');
+});
+
 const blockedPod = (name: string, budgets: string[] = []): BlockedPod => ({
   pod: { namespace: 'ns', name },
   is: 'managed',
   budgets,
+  isRejected: true,
   message: 'not now',
 });
 const errors: [string, BlockedPod[], string][] = [
@@ -137,5 +161,24 @@ test('does not name more than five', () => {
   const blocked = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map(name => blockedPod(name));
   const error = drainError('win-1', { gone: [], left: [], blocked });
   expect(error.message).toMatch(/ns\/e \(not now\) and 2 more$/);
-  expect(error.remedy).toContain('PodDisruptionBudgets');
 });
+
+const remedies: [about: string, pods: BlockedPod[], want: string][] = [
+  [
+    'a budget',
+    [blockedPod('a'), blockedPod('b', ['web'])],
+    'Relax the PodDisruptionBudgets: kubectl edit pdb web -n ns. Or delete the pods: kubectl delete pod b -n ns.',
+  ],
+  ['a rejected pod', [blockedPod('a')], 'Delete the pods: kubectl delete pod a -n ns.'],
+  [
+    'a pod that stays',
+    [{ ...blockedPod('a'), is: 'terminating' }],
+    'Check that the kubelet of the Node runs. If it does not, delete the pods: kubectl delete pod a -n ns --force.',
+  ],
+];
+for (const [about, blocked, want] of remedies) {
+  test(`the remedy for ${about} has the command`, () => {
+    expect(drainError('win-1', { gone: [], left: [], blocked }).remedy).toBe(want);
+    expect(drainError('win-1', { gone: [], left: [], blocked }, 'Or wait.').remedy).toBe(`${want} Or wait.`);
+  });
+}

@@ -2,9 +2,10 @@ import { type Clock, systemClock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import type { Client } from '../client.ts';
-import { type Key, keyText } from '../resource.ts';
+import type { Key } from '../resource.ts';
 import type { PolicyVersion } from './budgets.ts';
 import { DrainRun } from './drain-run.ts';
+import { blockedRemedy, describePods } from './drain-text.ts';
 import { findPolicyVersion } from './eviction.ts';
 import type { PodClass } from './pod-class.ts';
 
@@ -28,6 +29,8 @@ export interface BlockedPod {
   is: PodClass;
   /** Names of the PodDisruptionBudgets that protect it. */
   budgets: string[];
+  /** False for a pod that is terminating, or was not evicted yet. */
+  isRejected: boolean;
   message: string;
 }
 
@@ -38,6 +41,14 @@ export interface DrainResult {
   left: { pod: Key; is: PodClass }[];
   /** Empty when the Node is drained. */
   blocked: BlockedPod[];
+}
+
+export interface DrainOptions {
+  signal?: AbortSignal;
+  /** Instead of that of the Drainer. */
+  timeoutMs?: number;
+  /** Called with the pods that are still to go, whenever they or their states change. */
+  onProgress?: (left: readonly BlockedPod[]) => void;
 }
 
 /** Evicts the pods of Nodes. */
@@ -58,21 +69,20 @@ export class Drainer {
   }
 
   /** Ends when all pods that can be evicted are gone, or the time is over; the result lists the others. */
-  async drain(node: string, signal?: AbortSignal): Promise<DrainResult> {
+  async drain(node: string, { signal, timeoutMs, onProgress }: DrainOptions = {}): Promise<DrainResult> {
     const { client, log } = this.#options;
     this.#version ??= await findPolicyVersion(client, signal && { signal });
-    const options = { ...this.#options, log: log.with({ Node: node }), version: this.#version };
-    return await new DrainRun(node, options, signal).run();
+    const options = {
+      ...this.#options,
+      ...(timeoutMs !== undefined && { timeoutMs }),
+      log: log.with({ Node: node }),
+      version: this.#version,
+    };
+    return await new DrainRun(node, options, { signal, onProgress }).run();
   }
 }
 
-export function drainError(node: string, { blocked }: DrainResult): AppError {
-  const named = blocked.slice(0, 5).map(({ pod, budgets, message }) => {
-    const why = budgets.length === 0 ? message : `PodDisruptionBudget ${budgets.join(', ')}: ${message}`;
-    return `${keyText(pod)} (${why})`;
-  });
-  const more = blocked.length > named.length ? ` and ${blocked.length - named.length} more` : '';
-  return new AppError('DRAIN_BLOCKED', `Node ${node}: pods not evicted: ${named.join('; ')}${more}`, {
-    remedy: 'Relax the PodDisruptionBudgets, or delete these pods.',
-  });
+export function drainError(node: string, { blocked }: DrainResult, furtherRemedy = ''): AppError {
+  const remedy = furtherRemedy === '' ? blockedRemedy(blocked) : `${blockedRemedy(blocked)} ${furtherRemedy}`;
+  return new AppError('DRAIN_BLOCKED', `Node ${node}: pods not evicted: ${describePods(blocked)}`, { remedy });
 }

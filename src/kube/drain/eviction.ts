@@ -1,6 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { isRecord } from '#base/fields.ts';
-import { ApiError, isNotFound } from '../api-error.ts';
+import { ApiError, isNamespaceGone, isNotFound } from '../api-error.ts';
 import type { CallOptions, Client } from '../client.ts';
 import type { KubeResource, Resource } from '../resource.ts';
 import { type Pod, pods } from '../resources.ts';
@@ -65,12 +65,8 @@ function resultOf(error: unknown): EvictionResult {
   if (!(error instanceof ApiError)) return { is: 'later', message: String(error) };
   if (isNotFound(error)) return { is: 'gone' };
   const message = causesOf(error);
+  // The pods of a terminating namespace are deleted anyway.
   // A conflict is another UID or a concurrent change; the next list shows which.
-  const isTransient = error.code === 409 || error.code === 429 || error.code >= 500 || isNamespaceTerminating(error);
+  const isTransient = error.code === 409 || error.code === 429 || error.code >= 500 || isNamespaceGone(error);
   return { is: isTransient ? 'later' : 'refused', message };
-}
-
-/** The pods of a terminating namespace are deleted anyway. */
-function isNamespaceTerminating({ code, details }: ApiError): boolean {
-  return code === 403 && (details.causes ?? []).some(({ reason }) => reason === 'NamespaceTerminating');
 }

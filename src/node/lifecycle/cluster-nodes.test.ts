@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { emptyReport, printReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
-import type { DrainResult } from '#kube/drain/drain.ts';
+import type { BlockedPod, DrainOptions, DrainResult } from '#kube/drain/drain.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { MemoryInformer } from '../../../test/kit/memory-informer.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
@@ -16,21 +16,24 @@ function bench(node: Partial<Node> = {}, drained: Partial<DrainResult> = {}) {
   api.put(nodes, { metadata: { name }, ...node });
   const [source, reports] = [new MemoryInformer<Node>(nodes), new MemoryInformer<ConfigMap>()];
   const drains: string[] = [];
+  let during: (options: DrainOptions) => void | Promise<void> = () => undefined;
   const cluster = createClusterNodes({
     client: api,
     nodes: source,
     configMaps: reports,
     namespace,
     drainer: {
-      drain: async which => {
+      drain: async (which, options?: DrainOptions) => {
         drains.push(which);
+        await during(options ?? {});
         return { gone: [], left: [], blocked: [], ...drained };
       },
     },
   });
   const stored = () => api.peek(nodes, name);
   const patches = () => api.calls.filter(({ verb }) => verb === 'patch').length;
-  return { api, source, reports, cluster, drains, stored, patches };
+  const onDrain = (act: typeof during) => void (during = act);
+  return { api, source, reports, cluster, drains, stored, patches, onDrain };
 }
 const reportWith = (...messages: string[]): ConfigMap => ({
   metadata: { name: reportName(name), namespace },
@@ -259,14 +262,69 @@ test('annotates, and removes annotations', async () => {
   expect(stored()?.metadata.annotations).toEqual({ kept: 'y', [nodeAnnotation.desiredVersion]: 'v1' });
 });
 
-test('drains, and fails when pods stay', async () => {
+const blockedDb: BlockedPod = {
+  pod: { namespace: 'ns', name: 'db' },
+  is: 'managed',
+  budgets: ['db'],
+  isRejected: true,
+  message: 'no disruptions allowed',
+};
+
+test('cordons and drains, and fails when pods stay', async () => {
   const good = bench();
-  await good.cluster.drain(name, never);
+  await good.cluster.drain(name, { signal: never });
   expect(good.drains).toEqual([name]);
-  const pod = { namespace: 'ns', name: 'db' };
-  const bad = bench(
-    {},
-    { blocked: [{ pod, is: 'evict' as never, budgets: ['db'], message: 'no disruptions allowed' }] },
-  );
-  expect(await rejectionOf(bad.cluster.drain(name, never))).toMatchObject({ code: 'DRAIN_BLOCKED' });
+  expect(good.stored()).toMatchObject({ spec: { unschedulable: true } });
+  expect(good.stored()?.metadata.annotations).toHaveProperty([nodeAnnotation.cordoned]);
+  const bad = bench({}, { blocked: [blockedDb] });
+  expect(await rejectionOf(bad.cluster.drain(name, { signal: never, remedy: 'Or force it.' }))).toMatchObject({
+    code: 'DRAIN_BLOCKED',
+    message: `Node ${name}: pods not evicted: ns/db (PodDisruptionBudget db: no disruptions allowed)`,
+    remedy: expect.stringMatching(/kubectl edit pdb db -n ns.* Or force it\.$/),
+  });
+});
+
+test('notes which pods are left, with the time limit of the caller', async () => {
+  const { cluster, onDrain } = bench();
+  const notes: string[] = [];
+  onDrain(({ timeoutMs, onProgress }) => {
+    expect(timeoutMs).toBe(5000);
+    onProgress?.([blockedDb]);
+  });
+  await cluster.drain(name, { signal: never, timeoutMs: 5000, note: text => notes.push(text) });
+  expect(notes).toEqual([
+    'draining the Node: 1 pod left; blocked: ns/db (PodDisruptionBudget db: no disruptions allowed)',
+  ]);
+});
+
+test('keeps the cordon of a user while it drains', async () => {
+  const { cluster, stored } = bench({ spec: { unschedulable: true } });
+  await cluster.drain(name, { signal: never });
+  await cluster.release(name, never);
+  expect(stored()?.spec?.unschedulable).toBe(true);
+});
+
+test('cordons again when a user uncordons the Node while it drains', async () => {
+  const { api, cluster, source, stored, onDrain } = bench();
+  const cordoned = { metadata: { name }, spec: { unschedulable: true } };
+  source.put(cordoned);
+  const notes: string[] = [];
+  onDrain(async () => {
+    const uncordoned = { ...stored(), metadata: { ...stored()?.metadata, name }, spec: {} };
+    api.put(nodes, uncordoned);
+    source.put(uncordoned);
+    await expect.poll(() => stored()?.spec?.unschedulable).toBe(true);
+  });
+  await cluster.drain(name, { signal: never, note: text => notes.push(text) });
+  expect(notes).toEqual(['draining the Node; cordoned it again after it was uncordoned']);
+  const patches = api.calls.filter(({ verb }) => verb === 'patch').length;
+  source.put({ metadata: { name }, spec: {} });
+  expect(api.calls.filter(({ verb }) => verb === 'patch').length).toBe(patches);
+});
+
+test('a Node that is gone is drained', async () => {
+  const { api, cluster, drains } = bench();
+  api.remove(nodes, name);
+  await cluster.drain(name, { signal: never });
+  expect(drains).toEqual([name]);
 });

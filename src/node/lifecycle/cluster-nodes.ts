@@ -4,12 +4,13 @@ import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { type Drainer, drainError } from '#kube/drain/drain.ts';
+import type { Drainer } from '#kube/drain/drain.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type ConfigMap, configMaps, type Node, nodes, type Taint } from '#kube/resources.ts';
 import { NodeReader } from '../node-reader.ts';
 import type { ClusterNodes } from './deps.ts';
+import { drainNode } from './drain-node.ts';
 
 export interface NodesOptions {
   client: Pick<Client, 'get' | 'patch'>;
@@ -79,9 +80,9 @@ export function createClusterNodes({
         { signal, answer: 'metadata' },
       )),
     release: async (name, signal) => void (await change(name, uncordon, signal)),
-    drain: async (name, signal) => {
-      const result = await drainer.drain(name, signal);
-      if (result.blocked.length > 0) throw drainError(name, result);
+    drain: (name, options) => {
+      const cordonNode = () => change(name, cordon, options.signal).catch(unless(isNotFound));
+      return drainNode(name, { drainer, nodes: source, cordon: cordonNode }, options);
     },
   };
 }

@@ -95,8 +95,20 @@ export interface ClusterNodes {
   annotate(node: string, annotations: Record<string, string | null>, signal: AbortSignal): Promise<void>;
   /** Uncordons the Node if the operator cordoned it. */
   release(node: string, signal: AbortSignal): Promise<void>;
-  /** Evicts the pods; fails when some stay. */
-  drain(node: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Cordons the Node, also again when a user uncordons it meanwhile, and evicts its pods. Fails with DRAIN_BLOCKED when some stay. A
+   * missing Node is drained.
+   */
+  drain(node: string, options: NodeDrainOptions): Promise<void>;
+}
+
+export interface NodeDrainOptions {
+  signal: AbortSignal;
+  timeoutMs?: number;
+  /** Reports which pods are left. */
+  note?: (text: string) => void;
+  /** What else helps when pods stay. */
+  remedy?: string;
 }
 
 /** Which events of an agent are about the present state. */

@@ -182,7 +182,7 @@ export class JoinLab {
       return connection;
     };
     const shared = { informers, recorder, namespace, version, clock, log, metrics: this.metrics };
-    const mirror = agentReportsController({ ...shared, client });
+    const mirror = agentReportsController({ ...shared, client, installation: { problem: async () => undefined } });
     const controller = lifecycleController({
       ...shared,
       resolver: { addresses: async name => (name === 'win.example.com' ? [address] : []) },

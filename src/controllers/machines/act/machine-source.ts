@@ -15,6 +15,8 @@ import { deleteInstance, syncInstance } from '#cluster/instance-sync/apply-plan.
 import { patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.ts';
+import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
+import type { HostKeyStore } from '#node/lifecycle/deps.ts';
 import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from '../decide.ts';
 import {
   isEligible,
@@ -51,12 +53,14 @@ export class MachineSource {
   readonly #stores: MachineStores;
   readonly #events: EventDeduper;
   readonly #replacement: Replacement;
+  readonly #hostKeys: Pick<HostKeyStore, 'forget'>;
 
   constructor(parts: MachinesParts, stores: MachineStores) {
     this.#parts = parts;
     this.#stores = stores;
     this.#events = new EventDeduper(parts);
     this.#replacement = new Replacement(parts, stores);
+    this.#hostKeys = createHostKeyStore(parts);
   }
 
   async reconcile(key: Key, pass: Pass): Promise<Outcome> {
@@ -168,6 +172,9 @@ export class MachineSource {
   async #replace({ machine, object, settings }: ObservedMachine, why: string, pass: Pass): Promise<PassResult> {
     // A new Machine would start with the old key.
     if (!settings.userDataIsCurrent) return result(after(waitMs, 'the Secret windows-user-data is not up to date'));
+    // Without instances it is not known which other Machines work.
+    const problem = await this.#parts.installation.problem(pass.signal);
+    if (problem !== undefined) return result(after(waitMs, problem));
     const decision = await this.#replacement.replace(machine.name, object.metadata.uid ?? '', { why, settings }, pass);
     if (decision.do === 'wait') {
       return result(after(waitMs, decision.why), ...(decision.event ? [decision.event] : []));
@@ -193,8 +200,20 @@ export class MachineSource {
     const { signal } = pass;
     if (isEligible(await client.find(machines, name, { namespace: namespaceName.machineApi, signal })))
       return after(lagMs, 'the Machine is not in the cache yet');
-    for (const instance of own) await deleteInstance(instance, 'its Machine is gone or ignored', { ...pass, client });
+    for (const instance of own) {
+      await this.#forgetHostKey(instance, signal);
+      await deleteInstance(instance, 'its Machine is gone or ignored', { ...pass, client });
+    }
     return done;
+  }
+
+  /** A host key that an earlier operator stored would reject the next Machine with this address. */
+  async #forgetHostKey(instance: WindowsInstance, signal: AbortSignal): Promise<void> {
+    const { address } = instance.spec;
+    const isShared = this.#stores.instances
+      .list()
+      .some(({ spec, metadata }) => spec.address === address && metadata.uid !== instance.metadata.uid);
+    if (!isShared) await this.#hostKeys.forget(instance, signal);
   }
 }
 

@@ -120,9 +120,9 @@ export const rebootForSettings: Step<ConfigureJourney> = {
   isDone: ({ node }) => node === undefined || !awaitsReboot(node),
   async run(journey, turn) {
     const { deps, record, joinedNode } = journey;
-    const { signal } = turn;
-    turn.note('draining the Node');
-    await deps.nodes.drain(joinedNode.name, signal);
+    const { signal, note } = turn;
+    note('draining the Node');
+    await deps.nodes.drain(joinedNode.name, { signal, note });
     turn.note(undefined);
     // The inventory from the beginning of the journey may be of an earlier boot.
     journey.inventory = await askForInventory(journey, signal);

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import { type BlockedPod, drainError } from '#kube/drain/drain.ts';
+import { drainProgress } from '#kube/drain/drain-text.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { lost } from '../../../../test/kit/lifecycle/lab-host.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
@@ -142,6 +144,33 @@ test('a reboot for settings is made once for each time the agent asks, and pods 
   ask('v2');
   await bench.take(awaitSettings, rebootForSettings, awaitVersion);
   expect(bench.host.boots).toBe(3);
+});
+
+test('a blocked drain shows pods and budgets in the status, and the host is not rebooted', async () => {
+  const bench = new JourneyBench({ record });
+  await bench.take(...begin);
+  const annotations = { [nodeAnnotation.rebootRequired]: '' };
+  bench.putNode({ metadata: { name: 'win-5', labels: { 'kubernetes.io/os': 'windows' }, annotations } });
+  await bench.take(awaitSettings);
+  const { deps, record: journeyRecord } = bench.journey;
+  const pod = { namespace: 'ns', name: 'db' };
+  const db: BlockedPod = { pod, is: 'managed', budgets: ['db'], isRejected: true, message: 'no disruptions allowed' };
+  const blocked = [db];
+  let waitsFor: string | undefined;
+  deps.nodes.drain = async (node, { note }) => {
+    note?.(drainProgress(blocked));
+    ({ waitsFor } = journeyRecord.journal.activity ?? {});
+    throw drainError(node, { gone: [], left: [], blocked });
+  };
+  const named = 'ns/db (PodDisruptionBudget db: no disruptions allowed)';
+  await expect(bench.take(rebootForSettings)).rejects.toMatchObject({ code: 'DRAIN_BLOCKED' });
+  expect(waitsFor).toBe(`draining the Node: 1 pod left; blocked: ${named}`);
+  expect(journeyRecord.journal.timeline().at(-1)?.lastError).toMatchObject({
+    code: 'DRAIN_BLOCKED',
+    message: `Node win-5: pods not evicted: ${named}`,
+    remedy: expect.stringContaining('kubectl edit pdb db -n ns'),
+  });
+  expect(bench.host.boots).toBe(1);
 });
 
 test('a reboot for settings that was made before a kill is not made again', async () => {

@@ -52,9 +52,9 @@ export const drainNode: Step<RemoveJourney> = {
   remedy: checkPods,
   // The kubelet of a Node that is not ready ends no pods; they are deleted with the Node.
   isDone: ({ node, mode }) => node === undefined || (mode === 'force' && !node.ready),
-  async run({ joinedNode, deps, mode }, { signal }) {
+  async run({ joinedNode, deps, mode }, { signal, note }) {
     try {
-      await deps.nodes.drain(joinedNode.name, signal);
+      await deps.nodes.drain(joinedNode.name, { signal, note });
     } catch (error) {
       if (mode !== 'force' || !isAppError(error, 'DRAIN_BLOCKED')) throw error;
       deps.log.warn('Pods were not evicted; continuing, because the removal is forced', { error });
