@@ -1,4 +1,4 @@
-import { setCondition } from '#base/condition.ts';
+import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
 import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import { configMapName } from '#contract/names.ts';
@@ -14,16 +14,20 @@ export interface ConditionDeps {
   clock: Clock;
 }
 
-/** Writes the condition `ClusterSuitable` if it differs, and returns its ConfigMap. `stored` is the present one. */
+/** Writes the condition `ClusterSuitable`, and others, if they differ, and returns their ConfigMap. `stored` is the present one. */
 export async function storeSuitability(
   stored: ConfigMap | undefined,
   problems: readonly AppError[],
   { client, namespace, clock }: ConditionDeps,
   signal: AbortSignal,
+  others: readonly NewCondition[] = [],
 ): Promise<ConfigMap> {
   const name = configMapName.operatorStatus;
   const before = readConditions(stored?.data);
-  const conditions = setCondition(before, suitabilityCondition(problems), clock.now());
+  const conditions = [suitabilityCondition(problems), ...others].reduce<readonly Condition[]>(
+    (all, condition) => setCondition(all, condition, clock.now()),
+    before,
+  );
   const data = printConditions(conditions);
   if (stored === undefined) {
     const object: ConfigMap = { metadata: { name, namespace }, data };

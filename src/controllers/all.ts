@@ -24,6 +24,7 @@ import * as linuxNodes from './linux-nodes/controller.ts';
 import * as machineSource from './machines/controller.ts';
 import { machineNames, type MachinesParts } from './machines/observe.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
+import { createRollout, type Rollout } from '#node/rollout/rollout.ts';
 import type { Permission } from '#kube/permissions.ts';
 import * as servicesConfig from './services-config/controller.ts';
 import { watchingSignal } from '#kube/controller/signal-watch.ts';
@@ -60,6 +61,7 @@ const handshakeEveryMs = 10;
 /** The controllers that run on the leader, for the resources that the cluster serves. */
 export function createControllers(given: AllParts): Controller[] {
   const parts = { ...given, connect: paceConnects(given.connect, handshakeEveryMs, given.clock) };
+  const rollout = createRollout(parts);
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);
   return [
@@ -70,7 +72,7 @@ export function createControllers(given: AllParts): Controller[] {
     exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),
     instances.instancesController(parts),
-    ...(hasMachines ? machineControllers(parts) : []),
+    ...(hasMachines ? machineControllers({ ...parts, rollout }) : []),
     agentReports.agentReportsController(parts),
     csr.csrController({
       ...parts,
@@ -80,13 +82,14 @@ export function createControllers(given: AllParts): Controller[] {
     lifecycle.lifecycleController({
       ...parts,
       limits: parts.hosts,
+      rollout,
       watches: retryTriggers(parts),
       ...(hasMachines && { machineNames: machineNames(parts.informers) }),
     }),
   ];
 }
 
-function machineControllers(parts: AllParts): Controller[] {
+function machineControllers(parts: AllParts & { rollout: Rollout }): Controller[] {
   return [
     userData.userDataController(parts),
     machineSource.machinesController({ ...parts, ...parts.machineSettings() }),

@@ -29,6 +29,7 @@ import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
+import { createRollout, grantsPermission, type Rollout } from '#node/rollout/rollout.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
@@ -49,7 +50,7 @@ import { retryTimes } from './retry.ts';
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'patch'] },
+  grantsPermission,
   { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
@@ -70,6 +71,8 @@ export interface LifecycleParts extends ControllerParts {
   watches?: readonly Watch[];
   /** Names that the cloud gave to Machines. */
   machineNames?: MachineNames;
+  /** The disruption budget; default: one of its own. */
+  rollout?: Rollout;
   random?: () => number;
 }
 
@@ -100,7 +103,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   const nodeSource = informers.get(nodes);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
-  const deps = createDeps(parts, limits);
+  const rollout = parts.rollout ?? createRollout(parts);
+  const deps = createDeps({ ...parts, rollout }, limits);
   const conflicts = new EventDeduper(parts);
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
@@ -131,6 +135,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
         changedKeys: (old, map) => changedHosts(old, map).flatMap(staleOf),
       }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
+      rollout.watchTurns(({ instance, journey }) => (journey === 'replace' ? [] : [{ namespace, name: instance }])),
       ...watches,
     ],
     reconcile: async (key, pass) => {

@@ -14,6 +14,7 @@ import type { Metrics } from '#kube/controller/metrics.ts';
 import type { BundleHashCache } from '../bundle-hash-cache.ts';
 import type { NodeFiles } from '../desired/files.ts';
 import type { PayloadSource } from '../payload-source.ts';
+import type { Grants } from '../rollout/grants.ts';
 import type { NodeNames } from './node-names.ts';
 import type { Slots } from '#base/waiting/slots.ts';
 
@@ -27,6 +28,7 @@ export interface LifecycleDeps {
   nodes: ClusterNodes;
   hostKeys: HostKeyStore;
   slots: LifecycleSlots;
+  grants: Grants;
   bundleHashes: BundleHashCache;
   names: NodeNames;
   clock: Clock;

@@ -19,6 +19,7 @@ import type {
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { MemoryMetrics } from '../../../src/kube/controller/metrics.ts';
 import { type ConfigMap, type Node, nodes } from '../../../src/kube/resources.ts';
+import { unlimitedGrants } from '#node/rollout/grants.ts';
 import { BundleHashCache } from '../../../src/node/bundle-hash-cache.ts';
 import { createClusterNodes } from '../../../src/node/lifecycle/cluster-nodes.ts';
 import type { DialTcp } from '../../../src/host/dial-tcp.ts';
@@ -168,6 +169,7 @@ export class JourneyBench {
         forget: async () => undefined,
       },
       slots: { joins: new Slots(20), uploads: new Slots(5) },
+      grants: unlimitedGrants,
       bundleHashes: new BundleHashCache(),
       names: options.names ?? new NodeNames({ holders: () => [], named: () => [], find: () => undefined }),
       clock,

@@ -8,10 +8,14 @@ import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
 import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import { NodeNames } from '#node/lifecycle/node-names.ts';
+import type { Rollout } from '#node/rollout/rollout.ts';
 import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
 
 /** Everything that journeys share. */
-export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleLimits): LifecycleDeps {
+export function createDeps(
+  parts: LifecycleParts & { rollout: Rollout },
+  { joins, uploads }: LifecycleLimits,
+): LifecycleDeps {
   const {
     client,
     informers,
@@ -22,6 +26,7 @@ export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleL
     inputs,
     payload,
     machineNames,
+    rollout,
     clock,
     log,
     metrics,
@@ -44,6 +49,7 @@ export function createDeps(parts: LifecycleParts, { joins, uploads }: LifecycleL
     }),
     hostKeys: createHostKeyStore(parts),
     slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
+    grants: rollout.grants,
     bundleHashes: new BundleHashCache(),
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),

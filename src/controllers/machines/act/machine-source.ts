@@ -16,15 +16,8 @@ import { patchConditions } from '#cluster/patch-instance.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.ts';
 import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from '../decide.ts';
-import {
-  isEligible,
-  type MachineSettings,
-  type MachinesParts,
-  type MachineStores,
-  observeMachine,
-  refusesKey,
-} from '../observe.ts';
-import { Replacement } from './replacement.ts';
+import { isEligible, type MachineSettings, type MachineStores, observeMachine, refusesKey } from '../observe.ts';
+import { Replacement, type ReplacementParts } from './replacement.ts';
 
 /** Outcome of a pass, with the events whose cause exists. */
 interface PassResult {
@@ -47,12 +40,12 @@ const refusalGraceMs = 5 * 60_000;
 
 /** One Machine and its WindowsInstance. */
 export class MachineSource {
-  readonly #parts: MachinesParts;
+  readonly #parts: ReplacementParts;
   readonly #stores: MachineStores;
   readonly #events: EventDeduper;
   readonly #replacement: Replacement;
 
-  constructor(parts: MachinesParts, stores: MachineStores) {
+  constructor(parts: ReplacementParts, stores: MachineStores) {
     this.#parts = parts;
     this.#stores = stores;
     this.#events = new EventDeduper(parts);
