@@ -3,7 +3,7 @@ import { AppError, shown } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
 import { closestWord } from '#base/closest.ts';
-import { configMapName } from './names.ts';
+import { configMapName, defaultNamespace } from './names.ts';
 
 /** How many nodes may be out of service at once. */
 export type MaxUnavailable = { count: number } | { percent: number };
@@ -41,6 +41,13 @@ export interface RolloutResult {
   problems: AppError[];
 }
 
+export interface RolloutContext {
+  /** Values that were valid before. */
+  last?: RolloutSettings | undefined;
+  /** Of the operator; for remedies. */
+  namespace?: string;
+}
+
 /** More keys are not reported. */
 const maxProblems = 20;
 const maxLength = 64;
@@ -49,7 +56,11 @@ const maxLength = 64;
  * Parses the data of `windows-rollout`; a missing or empty value is the default. An invalid value keeps the last valid one and does
  * not affect the others.
  */
-export function parseRollout(data: Readonly<Record<string, string>> = {}, last?: RolloutSettings): RolloutResult {
+export function parseRollout(
+  data: Readonly<Record<string, string>> = {},
+  { last, namespace = defaultNamespace }: RolloutContext = {},
+): RolloutResult {
+  const edit = `\`kubectl edit configmap ${configMapName.rollout} -n ${namespace}\``;
   const problems: AppError[] = [];
   /** `invalid` is used when no valid value is known. */
   function read<T>(key: RolloutKey, values: { parse: Parse<T>; fix: string; unset: T; last?: T; invalid?: T }): T {
@@ -57,7 +68,7 @@ export function parseRollout(data: Readonly<Record<string, string>> = {}, last?:
     if (text === '') return values.unset;
     const value = text.length > maxLength ? undefined : values.parse(text);
     if (value !== undefined) return value;
-    problems.push(invalidValue(key, text, values.fix));
+    problems.push(invalidValue(key, text, { fix: values.fix, edit }));
     return values.last ?? values.invalid ?? values.unset;
   }
   const unset = defaultRollout;
@@ -104,7 +115,7 @@ export function parseRollout(data: Readonly<Record<string, string>> = {}, last?:
   const unknown = Object.keys(data)
     .filter(key => !rolloutKeys.some(known => known === key))
     .toSorted(byteOrder);
-  return { settings, problems: [...problems, ...unknown.map(unknownKey)].slice(0, maxProblems) };
+  return { settings, problems: [...problems, ...unknown.map(key => unknownKey(key, edit))].slice(0, maxProblems) };
 }
 
 /** How many of so many nodes may be out of service: a percentage is rounded down, to at least one. */
@@ -139,18 +150,16 @@ function parseDuration(text: string): number | undefined {
   return ms !== undefined && ms >= 0 && ms <= 24 * 3_600_000 ? ms : undefined;
 }
 
-function invalidValue(key: RolloutKey, text: string, fix: string): AppError {
+function invalidValue(key: RolloutKey, text: string, { fix, edit }: { fix: string; edit: string }): AppError {
   const value = shown(text.slice(0, maxLength));
   const message = `ConfigMap ${configMapName.rollout}: ${key} is ${value}, not ${fix}`;
   return new AppError('ROLLOUT_SETTING_INVALID', message, { remedy: `Set ${key} to ${fix}: ${edit}.` });
 }
 
-function unknownKey(key: string): AppError {
+function unknownKey(key: string, edit: string): AppError {
   const similar = closestWord(key, rolloutKeys);
   const hint = similar === undefined ? `one of ${rolloutKeys.join(', ')}` : similar;
   return new AppError('ROLLOUT_SETTING_UNKNOWN', `ConfigMap ${configMapName.rollout}: unknown key ${shown(key)}`, {
     remedy: `Remove the key or rename it to ${hint}: ${edit}.`,
   });
 }
-
-const edit = `\`kubectl edit configmap ${configMapName.rollout} -n NAMESPACE\``;

@@ -57,7 +57,7 @@ export function clusterChecksController(parts: ClusterChecksParts): Controller {
       ({ since } = problems);
       const stored = source.store.get(key);
       const rollout = source.store.get({ namespace, name: configMapName.rollout });
-      const invalid = rolloutProblems(rollout, events);
+      const invalid = rolloutProblems(rollout, namespace, events);
       // After a start it is not known yet how long a problem has existed.
       if (problems.isWaiting && problems.due.length === 0 && !isSuitable(stored)) return nextPass(true);
       const map = await storeSuitability(stored, problems.due, parts, pass.signal, invalid);
@@ -68,8 +68,8 @@ export function clusterChecksController(parts: ClusterChecksParts): Controller {
 }
 
 /** The condition of `windows-rollout`, if a user has created it; each invalid setting is an event on it. */
-function rolloutProblems(map: ConfigMap | undefined, events: EventDeduper): NewCondition[] {
-  const { problems } = parseRollout(map?.data);
+function rolloutProblems(map: ConfigMap | undefined, namespace: string, events: EventDeduper): NewCondition[] {
+  const { problems } = parseRollout(map?.data, { namespace });
   const objects = map === undefined ? [] : [referenceTo(configMaps, map)];
   events.report(rolloutSettings, objects, problems.map(eventText.rolloutSettingInvalid));
   return [rolloutCondition(problems)];

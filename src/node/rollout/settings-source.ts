@@ -16,7 +16,7 @@ export class RolloutSettingsSource {
 
   read(): RolloutSettings {
     const map = this.#maps.get({ namespace: this.#namespace, name: configMapName.rollout });
-    this.#last = parseRollout(map?.data, this.#last).settings;
+    this.#last = parseRollout(map?.data, { last: this.#last }).settings;
     return this.#last;
   }
 }
