@@ -10,9 +10,14 @@ const someGrant: fc.Arbitrary<Grant> = fc
     node: fc.constantFrom('win-1', 'win-2'),
     journey: fc.constantFrom('remove', 'upgrade', 'replace'),
     sinceMs: seconds,
+    machineSet: fc.constantFrom(undefined, 'set'),
     readyMs: fc.option(seconds, { nil: undefined }),
   })
-  .map(({ readyMs, ...grant }) => ({ ...grant, ...(readyMs !== undefined && { readyMs }) }));
+  .map(({ readyMs, machineSet, ...grant }) => ({
+    ...grant,
+    ...(machineSet !== undefined && { machineSet }),
+    ...(readyMs !== undefined && { readyMs }),
+  }));
 
 test('reads what it has printed, also two grants of instances with the same name', () => {
   fc.assert(

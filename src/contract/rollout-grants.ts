@@ -24,6 +24,8 @@ export interface Grant {
   node: string;
   journey: GrantJourney;
   sinceMs: number;
+  /** Of a Machine that is replaced: until its Node is gone it counts as granted, and not as missing in its set. */
+  machineSet?: string;
   /** Since when the node is in service again; the grant ends after the soak time. */
   readyMs?: number;
 }
@@ -84,20 +86,28 @@ function instanceOf(key: string): string {
   return instance;
 }
 
-function printGrant({ uid, node, journey, sinceMs, readyMs }: Grant): string {
+function printGrant({ uid, node, journey, sinceMs, machineSet, readyMs }: Grant): string {
   const ready = readyMs === undefined ? {} : { ready: timestamp(readyMs) };
-  return JSON.stringify({ node, journey, since: timestamp(sinceMs), ...ready, uid });
+  return JSON.stringify({ node, journey, since: timestamp(sinceMs), machineSet, ...ready, uid });
 }
 
 function parseGrant(key: string, text: string): Grant | undefined {
   const value = text.length > maxValue ? undefined : jsonIn(text);
   if (!isRecord(value)) return undefined;
-  const { node, journey: name, uid, since, ready } = value;
+  const { node, journey: name, uid, since, machineSet, ready } = value;
   const journey = [...journeyNames, 'replace' as const].find(each => each === name);
   const [sinceMs, readyMs] = [timeOf(since), timeOf(ready)];
   if (typeof node !== 'string' || node === '' || typeof uid !== 'string') return undefined;
   if (journey === undefined || sinceMs === undefined) return undefined;
-  return { instance: instanceOf(key), uid, node, journey, sinceMs, ...(readyMs !== undefined && { readyMs }) };
+  return {
+    instance: instanceOf(key),
+    uid,
+    node,
+    journey,
+    sinceMs,
+    ...(typeof machineSet === 'string' && { machineSet }),
+    ...(readyMs !== undefined && { readyMs }),
+  };
 }
 
 function timeOf(value: unknown): number | undefined {

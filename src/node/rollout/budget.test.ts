@@ -31,6 +31,8 @@ interface Scene {
   waiting?: readonly GrantRequest[];
   settings?: Record<string, string>;
   used?: readonly number[];
+  /** Of the grants. */
+  machineSet?: string;
   host?: (index: number) => Partial<BudgetHost>;
 }
 
@@ -40,6 +42,7 @@ function scene({
   waiting = [],
   settings,
   used = [],
+  machineSet,
   host,
 }: Scene): BudgetFacts {
   const hosts = nodes.map((_, at) => ({
@@ -53,7 +56,7 @@ function scene({
   return {
     hosts,
     nodes: new Map(nodes.flatMap((state, at) => (states[state] ? [[`n${at + 1}`, states[state]]] : []))),
-    grants: granted.map((at): Grant => ({ ...ask(at), sinceMs: nowMs })),
+    grants: granted.map((at): Grant => ({ ...ask(at), sinceMs: nowMs, ...(machineSet && { machineSet }) })),
     waiting,
     settings: parseRollout(settings).settings,
     unavailable: new Map(used.map((at): [string, UnavailableTime] => [`n${at}`, { ms: hour, lastMs: nowMs - 1 }])),
@@ -109,20 +112,32 @@ const rows: [title: string, request: GrantRequest, facts: Scene, want: true | Re
   ],
   [
     'Machines of its set count',
-    { ...ask(1), outside: { nodes: [], missing: 1 } },
+    { ...ask(1), outside: { machineSet: 'set', nodes: [], missing: 1 } },
     {},
     /1 Machines of its MachineSet are not healthy/,
   ],
   [
     'Machines whose Node counts already count once',
-    { ...ask(1), outside: { nodes: ['n2'], missing: 0 } },
+    { ...ask(1), outside: { machineSet: 'set', nodes: ['n2'], missing: 0 } },
     { granted: [2], settings: { maxUnavailable: '2' } },
     true,
   ],
   [
+    'a Machine that is gone counts once while its Node has a grant',
+    { ...ask(1), outside: { machineSet: 'set', nodes: [], missing: 1 } },
+    { granted: [2], machineSet: 'set', settings: { maxUnavailable: '2' } },
+    true,
+  ],
+  [
+    'a grant of another set does not stand for a missing Machine',
+    { ...ask(1), outside: { machineSet: 'set', nodes: [], missing: 1 } },
+    { granted: [2], machineSet: 'other', settings: { maxUnavailable: '2' } },
+    /not healthy/,
+  ],
+  [
     'a Machine that waits for its own set keeps no others waiting',
     ask(1, 9),
-    { waiting: [{ ...ask(2, 1), outside: { nodes: [], missing: 1 } }] },
+    { waiting: [{ ...ask(2, 1), outside: { machineSet: 'set', nodes: [], missing: 1 } }] },
     true,
   ],
   [

@@ -34,6 +34,7 @@ export interface GrantRequest {
 
 /** What counts as well for one request: Machines of the MachineSet of the host that do not work. */
 export interface OutsideBudget {
+  machineSet: string;
   /** Nodes of such Machines. */
   nodes: readonly string[];
   /** Machines without a Node. */
@@ -92,12 +93,14 @@ function causeOf(node: NodeState | undefined): OutOfServiceCause | undefined {
 }
 
 /** How many nodes may be out of service at once. */
-export function budgetOf({ settings, hosts }: Pick<BudgetFacts, 'settings' | 'hosts'>): number {
-  return allowedUnavailable(settings, configuredCount(hosts));
+export function budgetOf(facts: BudgetFacts): number {
+  return allowedUnavailable(facts.settings, nodeCount(facts));
 }
 
-function configuredCount(hosts: readonly BudgetHost[]): number {
-  return hosts.filter(({ isConfigured }) => isConfigured).length;
+/** A host that is being removed or replaced belongs to the fleet until its grant ends. */
+function nodeCount({ hosts, grants }: BudgetFacts): number {
+  const configured = hosts.filter(({ isConfigured }) => isConfigured);
+  return new Set([...configured.map(({ node }) => node), ...grants.map(({ node }) => node)]).size;
 }
 
 export type BudgetAnswer = { isGranted: true } | { isGranted: false; why: string };
@@ -129,7 +132,8 @@ export function nextRequests(facts: BudgetFacts): GrantRequest[] {
     if (isOut(request, grantedBefore, facts)) return true;
     if (isRoomKept) return false;
     const { nodes = [], missing = 0 } = request.outside ?? {};
-    if (withoutNode(new Set([...counted, ...nodes]), request) + missing < budget) return true;
+    const out = withoutNode(new Set([...counted, ...nodes]), request);
+    if (out + Math.max(0, missing - replacedMachines(request, facts)) < budget) return true;
     // One that its own MachineSet keeps waiting keeps no others waiting.
     isRoomKept = nodes.length + missing < budget;
     return false;
@@ -141,8 +145,15 @@ export function nextRequests(facts: BudgetFacts): GrantRequest[] {
   });
 }
 
-export function grantOf({ instance, uid, node, journey }: GrantRequest, nowMs: number): Grant {
-  return { instance, uid, node, journey, sinceMs: nowMs };
+/** Machines of the same set that are gone, but whose Nodes have grants. */
+function replacedMachines({ outside }: GrantRequest, { grants }: BudgetFacts): number {
+  if (outside === undefined) return 0;
+  const { machineSet: name, nodes } = outside;
+  return grants.filter(({ machineSet, node }) => machineSet === name && !nodes.includes(node)).length;
+}
+
+export function grantOf({ instance, uid, node, journey, outside }: GrantRequest, nowMs: number): Grant {
+  return { instance, uid, node, journey, sinceMs: nowMs, ...(outside && { machineSet: outside.machineSet }) };
 }
 
 /** Nothing is lost by the removal of a node that does not work. */
@@ -181,7 +192,7 @@ function waitText({ outside }: GrantRequest, before: readonly GrantRequest[], fa
   const { nodes = [], missing = 0 } = outside ?? {};
   const machines = nodes.length + missing;
   const parts = [
-    `at most ${budgetOf(facts)} of ${configuredCount(facts.hosts)} nodes may be out of service`,
+    `at most ${budgetOf(facts)} of ${nodeCount(facts)} nodes may be out of service`,
     ...(holders.length > 0 ? [`out of service: ${names(holders.map(holderText))}`] : []),
     ...(machines > 0 ? [`${machines} Machines of its MachineSet are not healthy`] : []),
     ...(before.length > 0 ? [`ahead: ${names(before.map(({ node }) => node))}`] : []),

@@ -82,10 +82,11 @@ export class MachineSource {
 
   /** Reads the other Machines only for a replacement, which alone depends on them. */
   #decide({ object, machine, settings }: ObservedMachine): MachineDecision {
-    const withOthers = (others: readonly Machine[]) =>
-      decideMachine(machine, observeMachine(machine, others, this.#stores, settings));
+    const withOthers = (others: readonly Machine[], maxUnavailable = 1) =>
+      decideMachine(machine, { ...observeMachine(machine, others, this.#stores, settings), maxUnavailable });
     const decision = withOthers([object]);
-    return decision.do === 'replace' || decision.do === 'wait' ? withOthers(this.#stores.machines.list()) : decision;
+    if (decision.do !== 'replace' && decision.do !== 'wait') return decision;
+    return withOthers(this.#stores.machines.list(), this.#parts.grants.maxUnavailable());
   }
 
   async #act(observed: ObservedMachine, decision: MachineDecision, pass: Pass): Promise<PassResult> {
