@@ -12,15 +12,16 @@ export interface ConditionDeps {
   /** Of the operator. */
   namespace: string;
   clock: Clock;
+  /** Conditions that are written with it. */
+  others?: readonly NewCondition[];
 }
 
 /** Writes the condition `ClusterSuitable`, and others, if they differ, and returns their ConfigMap. `stored` is the present one. */
 export async function storeSuitability(
   stored: ConfigMap | undefined,
   problems: readonly AppError[],
-  { client, namespace, clock }: ConditionDeps,
+  { client, namespace, clock, others = [] }: ConditionDeps,
   signal: AbortSignal,
-  others: readonly NewCondition[] = [],
 ): Promise<ConfigMap> {
   const name = configMapName.operatorStatus;
   const before = readConditions(stored?.data);

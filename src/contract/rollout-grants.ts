@@ -117,11 +117,10 @@ function timeOf(value: unknown): number | undefined {
 
 function printUnavailable(unavailable: RolloutGrants['unavailable']): string {
   const latest = [...unavailable].toSorted(([, one], [, other]) => other.lastMs - one.lastMs).slice(0, maxNodes);
-  const lines = latest.map(([node, { ms, lastMs }]) => [
-    node,
-    { seconds: Math.ceil(ms / 1000), last: timestamp(lastMs) },
-  ]);
-  return JSON.stringify(Object.fromEntries(lines.toSorted(([one], [other]) => byteOrder(String(one), String(other)))));
+  const times = latest
+    .toSorted(([one], [other]) => byteOrder(one, other))
+    .map(([node, { ms, lastMs }]) => [node, { seconds: Math.ceil(ms / 1000), last: timestamp(lastMs) }] as const);
+  return JSON.stringify(Object.fromEntries(times));
 }
 
 function parseUnavailable(text: string): Map<string, UnavailableTime> {

@@ -10,21 +10,21 @@ import { benchNamespace as namespace, type SourceBench, sourceBench } from './so
 
 export interface BudgetBench extends SourceBench {
   /** As a new process; others go on. */
-  leader(): Rollout;
-  settings(data: Record<string, string>): void;
-  host(at: number): WindowsInstance;
+  leader: () => Rollout;
+  settings: (data: Record<string, string>) => void;
+  host: (at: number) => WindowsInstance;
   /** Creates or changes host and Node number `at`. */
-  putHost(at: number, status?: WindowsInstance['status'], spec?: Partial<WindowsInstance['spec']>): WindowsInstance;
-  putNode(at: number, state?: { isReady?: boolean; isCordoned?: boolean }): void;
+  putHost: (at: number, status?: WindowsInstance['status'], spec?: Partial<WindowsInstance['spec']>) => WindowsInstance;
+  putNode: (at: number, state?: { isReady?: boolean; isCordoned?: boolean }) => void;
   /** The grants on the server, and the nodes that have one. */
-  stored(): RolloutGrants;
-  granted(): string[];
-  map(): ConfigMap | undefined;
-  take(grants: Grants, at: number, journey?: JourneyName): Promise<GrantAnswer>;
+  stored: () => RolloutGrants;
+  granted: () => string[];
+  map: () => ConfigMap | undefined;
+  take: (grants: Grants, at: number, journey?: JourneyName) => Promise<GrantAnswer>;
   /** Does what a journey does: it is in the status, and its Node is cordoned. */
-  begin(at: number, journey?: JourneyName): void;
+  begin: (at: number, journey?: JourneyName) => void;
   /** The Node is in service again, and the journey has reported its end. */
-  finish(grants: Grants, at: number): Promise<void>;
+  finish: (grants: Grants, at: number) => Promise<void>;
 }
 
 /** A fleet of configured hosts and the disruption budget. */

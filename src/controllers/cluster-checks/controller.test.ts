@@ -64,9 +64,10 @@ test('reports a problem once, and that it is fixed', async () => {
 });
 
 test('reports invalid settings of the disruption budget, until they are fixed', async () => {
-  const { run, map, events, put } = begin();
+  const bench = begin();
+  const { run, map, events } = bench;
   const rollout = (data: Record<string, string>) =>
-    put(configMaps, { metadata: { name: 'windows-rollout', namespace, uid: 'r' }, data });
+    bench.put(configMaps, { metadata: { name: 'windows-rollout', namespace, uid: 'r' }, data });
   const condition = () => findCondition(readConditions(map()?.data), rolloutSettings);
   await run();
   expect(condition()).toMatchObject({ status: 'True' });

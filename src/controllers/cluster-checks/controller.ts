@@ -57,22 +57,22 @@ export function clusterChecksController(parts: ClusterChecksParts): Controller {
       ({ since } = problems);
       const stored = source.store.get(key);
       const rollout = source.store.get({ namespace, name: configMapName.rollout });
-      const invalid = rolloutProblems(rollout, namespace, events);
+      const others = [checkRollout(rollout, namespace, events)];
       // After a start it is not known yet how long a problem has existed.
       if (problems.isWaiting && problems.due.length === 0 && !isSuitable(stored)) return nextPass(true);
-      const map = await storeSuitability(stored, problems.due, parts, pass.signal, invalid);
+      const map = await storeSuitability(stored, problems.due, { ...parts, others }, pass.signal);
       report(map, problems.due, { events, wasUnsuitable: isUnsuitable(stored), ...parts }, pass);
       return nextPass(problems.isWaiting);
     },
   });
 }
 
-/** The condition of `windows-rollout`, if a user has created it; each invalid setting is an event on it. */
-function rolloutProblems(map: ConfigMap | undefined, namespace: string, events: EventDeduper): NewCondition[] {
+/** The condition about `windows-rollout`, which a user may have created; each invalid setting is an event on it. */
+function checkRollout(map: ConfigMap | undefined, namespace: string, events: EventDeduper): NewCondition {
   const { problems } = parseRollout(map?.data, { namespace });
   const objects = map === undefined ? [] : [referenceTo(configMaps, map)];
   events.report(rolloutSettings, objects, problems.map(eventText.rolloutSettingInvalid));
-  return [rolloutCondition(problems)];
+  return rolloutCondition(problems);
 }
 
 function nextPass(isWaiting: boolean): Outcome {

@@ -90,14 +90,14 @@ class Fleet {
 
   /** Everything works again, and every host asks until it has had its grant; returns how many asked at most. */
   async serveAll(): Promise<number> {
-    for (const host of [...this.running]) await this.finish(host);
+    for (const host of this.running) await this.finish(host);
     for (let host = 1; host <= count; host += 1) this.bench.putNode(host);
     await this.bench.clock.advance(10 * minute);
     const [leader] = this.leaders;
     const waiting = new Set(Array.from({ length: count }, (_, index) => index + 1));
     for (let round = 1; round <= count; round += 1) {
-      for (const host of [...waiting]) if (await this.take(host, leader)) waiting.delete(host);
-      for (const host of [...this.running]) await this.finish(host);
+      for (const host of waiting) if (await this.take(host, leader)) waiting.delete(host);
+      for (const host of this.running) await this.finish(host);
       if (waiting.size === 0) return round;
     }
     return Number.POSITIVE_INFINITY;
@@ -160,13 +160,13 @@ test('a host that waits is woken and served within an hour, though a node is dow
   const { bench, leaders } = new Fleet({});
   const [{ grants, watchTurns }] = leaders;
   let servedMs: number | undefined;
-  const ask = () =>
-    void bench.take(grants, 2).then(({ isGranted }) => {
-      if (isGranted) servedMs ??= bench.clock.monotonicMs();
-    });
-  const end = watchTurns(() => [{ namespace, name: 'i02' }]).start(ask, bench.parts.log);
+  const ask = async () => {
+    const { isGranted } = await bench.take(grants, 2);
+    if (isGranted) servedMs ??= bench.clock.monotonicMs();
+  };
+  const end = watchTurns(() => [{ namespace, name: 'i02' }]).start(() => void ask(), bench.parts.log);
   bench.putNode(1, { isReady: false });
-  ask();
+  await ask();
   await bench.clock.advance(59 * minute);
   expect(servedMs).toBeUndefined();
   await bench.clock.advance(2 * minute);

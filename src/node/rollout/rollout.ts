@@ -20,7 +20,7 @@ export const grantsPermission: Permission = {
 export interface Rollout {
   grants: BudgetGrants;
   /** Enqueues the keys of hosts whose turn it is. */
-  watchTurns(keysOf: (request: GrantRequest) => readonly Key[]): Watch;
+  watchTurns: (keysOf: (request: GrantRequest) => readonly Key[]) => Watch;
 }
 
 export type RolloutParts = Pick<ControllerParts, 'client' | 'informers' | 'namespace' | 'recorder' | 'clock' | 'log'>;

@@ -39,11 +39,12 @@ test('a change of the settings wakes as many as there is room for', async () => 
 });
 
 test('heartbeats, Linux nodes and other ConfigMaps wake no one', async () => {
-  const { putNode, woken, put, grants, begin } = await waitingBench();
+  const bench = await waitingBench();
+  const { putNode, woken, grants, begin } = bench;
   begin(1);
   putNode(3);
-  await put(nodes, { metadata: { name: 'linux' }, status: { conditions: [{ type: 'Ready', status: 'False' }] } });
-  await put(configMaps, { metadata: { name: 'other', namespace }, data: { maxUnavailable: '9' } });
+  await bench.put(nodes, { metadata: { name: 'linux' }, status: { conditions: [{ type: 'Ready', status: 'False' }] } });
+  await bench.put(configMaps, { metadata: { name: 'other', namespace }, data: { maxUnavailable: '9' } });
   expect([woken, grants.line.size]).toEqual([[], 2]);
 });
 
