@@ -129,6 +129,18 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
   [eventText.clusterSuitable(), 'Normal', 'ClusterSuitable', 'The cluster supports Windows nodes: all checks pass'],
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
   [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
+  [
+    eventText.nodeNotCounted('n1', 'not ready'),
+    'Warning',
+    'NodeNotCounted',
+    'Node n1 is out of service (not ready) and has kept other hosts waiting for an hour; the disruption budget does not count it for a day. Repair the node, or set countCordoned: always in ConfigMap windows-rollout for cordoned nodes',
+  ],
+  [
+    eventText.rolloutSettingInvalid({ code: 'ROLLOUT_SETTING_INVALID', message: 'soak is x', remedy: 'Set soak.' }),
+    'Warning',
+    'RolloutSettingInvalid',
+    'ROLLOUT_SETTING_INVALID: soak is x. Set soak.',
+  ],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
 ];
 for (const [event, type, reason, message] of cases) {
