@@ -154,11 +154,11 @@ export function deletionAllowed(machine: MachineView, fleet: MachineFleet): Dele
   if (!works) return { allowed: true };
   if (replicas === 1) return { allowed: true, outside: { machineSet, nodes: [], missing: 0 } };
   const others = machines.filter(one => one.machineSet === machineSet && one.name !== machine.name);
-  const sick = others.filter(one => !isHealthyMachine(one, fleet));
-  const unhealthy = Math.max(0, replicas - 1 - (others.length - sick.length));
+  const broken = others.filter(one => !isHealthyMachine(one, fleet));
+  const unhealthy = Math.max(0, replicas - 1 - (others.length - broken.length));
   if (unhealthy < Math.min(maxUnavailable, replicas - 1)) {
     // Their Nodes may count already.
-    const named = sick.flatMap(({ nodeRef }) => (nodeRef === undefined ? [] : [nodeRef.name])).slice(0, unhealthy);
+    const named = broken.flatMap(({ nodeRef }) => (nodeRef === undefined ? [] : [nodeRef.name])).slice(0, unhealthy);
     return { allowed: true, outside: { machineSet, nodes: named, missing: unhealthy - named.length } };
   }
   const why = `${unhealthy} of ${replicas} Machines of MachineSet ${machineSet} are not healthy`;
