@@ -25,6 +25,10 @@ export const errorCodes = {
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
   REMOVED_HOST_MALFORMED: 'A key of the ConfigMap windows-removed-hosts has a value that cannot be read.',
 
+  // windows-rollout
+  ROLLOUT_SETTING_INVALID: 'A value of windows-rollout cannot be used; the last valid one counts.',
+  ROLLOUT_SETTING_UNKNOWN: 'windows-rollout has a key that is not a setting.',
+
   NODE_NAME_TAKEN: 'The Node name of a host belongs to another host.',
   NODE_NAME_FORBIDDEN: 'A host has a name or address that belongs to the cluster itself.',
   NODE_NAME_CHANGED: 'A host has a different name than the one under which it joins the cluster.',

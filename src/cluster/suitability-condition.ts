@@ -1,4 +1,4 @@
-import { setCondition } from '#base/condition.ts';
+import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
 import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import { configMapName } from '#contract/names.ts';
@@ -12,18 +12,23 @@ export interface ConditionDeps {
   /** Of the operator. */
   namespace: string;
   clock: Clock;
+  /** Conditions that are written with it. */
+  others?: readonly NewCondition[];
 }
 
-/** Writes the condition `ClusterSuitable` if it differs, and returns its ConfigMap. `stored` is the present one. */
+/** Writes the condition `ClusterSuitable`, and others, if they differ, and returns their ConfigMap. `stored` is the present one. */
 export async function storeSuitability(
   stored: ConfigMap | undefined,
   problems: readonly AppError[],
-  { client, namespace, clock }: ConditionDeps,
+  { client, namespace, clock, others = [] }: ConditionDeps,
   signal: AbortSignal,
 ): Promise<ConfigMap> {
   const name = configMapName.operatorStatus;
   const before = readConditions(stored?.data);
-  const conditions = setCondition(before, suitabilityCondition(problems), clock.now());
+  const conditions = [suitabilityCondition(problems), ...others].reduce<readonly Condition[]>(
+    (all, condition) => setCondition(all, condition, clock.now()),
+    before,
+  );
   const data = printConditions(conditions);
   if (stored === undefined) {
     const object: ConfigMap = { metadata: { name, namespace }, data };

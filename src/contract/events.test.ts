@@ -143,6 +143,18 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
   [eventText.instanceRemovalIncomplete('a file'), 'Warning', 'InstanceRemovalIncomplete', 'a file'],
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
   [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
+  [
+    eventText.nodeNotCounted('n1', 'not ready'),
+    'Warning',
+    'NodeNotCounted',
+    'Node n1 is out of service (not ready) and has kept other hosts waiting for an hour; the disruption budget does not count it for a day. Repair the node, or set countCordoned: always in ConfigMap windows-rollout for cordoned nodes',
+  ],
+  [
+    eventText.rolloutSettingInvalid({ code: 'ROLLOUT_SETTING_INVALID', message: 'soak is x', remedy: 'Set soak.' }),
+    'Warning',
+    'RolloutSettingInvalid',
+    'ROLLOUT_SETTING_INVALID: soak is x. Set soak.',
+  ],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
   [
     eventText.nodeRemovedByForce({ node: 'win-1', address: '10.0.0.1', removed: '2026-03-01T12:00:00Z' }, 'clean up'),

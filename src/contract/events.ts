@@ -85,5 +85,12 @@ export const eventText = {
   clusterUnsuitable: ({ code, message, remedy }: EventProblem) =>
     warning('ClusterUnsuitable', `${code}: ${message}. ${remedy}`),
   clusterSuitable: () => normal('ClusterSuitable', 'The cluster supports Windows nodes: all checks pass'),
+  nodeNotCounted: (node: string, why: string) =>
+    warning(
+      'NodeNotCounted',
+      `Node ${node} is out of service (${why}) and has kept other hosts waiting for an hour; the disruption budget does not count it for a day. Repair the node, or set countCordoned: always in ConfigMap windows-rollout for cordoned nodes`,
+    ),
+  rolloutSettingInvalid: ({ code, message, remedy }: EventProblem) =>
+    warning('RolloutSettingInvalid', `${code}: ${message}. ${remedy}`),
   certificateReadError: (message: string) => warning('CertificateReadError', message),
 } as const;

@@ -11,6 +11,8 @@ export const conditionsKey = 'conditions';
 
 /** Whether the cluster supports Windows nodes. */
 export const clusterSuitable = 'ClusterSuitable';
+/** Whether the settings of the disruption budget, in the ConfigMap `windows-rollout`, are valid. */
+export const rolloutSettings = 'RolloutSettings';
 
 export interface ReportedProblem {
   code: string;
@@ -41,12 +43,23 @@ export function readConditions(data: Readonly<Record<string, unknown>> | undefin
 
 /** The condition for these problems: the reason is the code of the first, the message has a line for each. */
 export function suitabilityCondition(problems: readonly ReportedProblem[]): NewCondition {
+  return conditionFor(clusterSuitable, problems, { reason: 'AllChecksPassed', message: 'All checks pass.' });
+}
+
+/** The condition for invalid settings of the disruption budget, in the same form. */
+export function rolloutCondition(problems: readonly ReportedProblem[]): NewCondition {
+  return conditionFor(rolloutSettings, problems, { reason: 'Valid', message: 'All settings are valid.' });
+}
+
+function conditionFor(
+  type: string,
+  problems: readonly ReportedProblem[],
+  without: Pick<NewCondition, 'reason' | 'message'>,
+): NewCondition {
   const [first] = problems;
-  if (first === undefined) {
-    return { type: clusterSuitable, status: 'True', reason: 'AllChecksPassed', message: 'All checks pass.' };
-  }
+  if (first === undefined) return { type, status: 'True', ...without };
   const lines = problems.slice(0, maxProblems).map(problemLine);
-  return { type: clusterSuitable, status: 'False', reason: first.code, message: lines.join('\n') };
+  return { type, status: 'False', reason: first.code, message: lines.join('\n') };
 }
 
 /** The problems in a condition, for `wmco status`. */

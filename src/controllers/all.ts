@@ -25,6 +25,7 @@ import * as linuxNodes from './linux-nodes/controller.ts';
 import * as machineSource from './machines/controller.ts';
 import { machineNames, type MachinesParts } from './machines/observe.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
+import { createRollout, type Rollout } from '#node/rollout/rollout.ts';
 import type { Permission } from '#kube/permissions.ts';
 import * as removedHosts from './removed-hosts/controller.ts';
 import * as servicesConfig from './services-config/controller.ts';
@@ -63,6 +64,7 @@ const handshakeEveryMs = 10;
 export function createControllers(given: AllParts): Controller[] {
   const connect = paceConnects(given.connect, handshakeEveryMs, given.clock);
   const parts = { ...given, connect, installation: new Installation(given.client, given.namespace) };
+  const rollout = createRollout(parts);
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);
   return [
@@ -73,7 +75,7 @@ export function createControllers(given: AllParts): Controller[] {
     exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),
     instances.instancesController(parts),
-    ...(hasMachines ? machineControllers(parts) : []),
+    ...(hasMachines ? machineControllers({ ...parts, rollout }) : []),
     agentReports.agentReportsController(parts),
     removedHosts.removedHostsController(parts),
     csr.csrController({
@@ -84,13 +86,14 @@ export function createControllers(given: AllParts): Controller[] {
     lifecycle.lifecycleController({
       ...parts,
       limits: parts.hosts,
+      rollout,
       watches: retryTriggers(parts),
       ...(hasMachines && { machineNames: machineNames(parts.informers) }),
     }),
   ];
 }
 
-function machineControllers(parts: AllParts & Pick<MachinesParts, 'installation'>): Controller[] {
+function machineControllers(parts: AllParts & Pick<MachinesParts, 'installation'> & { rollout: Rollout }): Controller[] {
   return [
     userData.userDataController(parts),
     machineSource.machinesController({ ...parts, ...parts.machineSettings() }),

@@ -9,6 +9,22 @@ import { networkConfigs } from '../../src/kube/resources-openshift.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startOperator } from '../kit/sandbox-operator.ts';
 
+test('an invalid setting of the disruption budget is shown by wmco status until it is fixed', async () => {
+  await using sandbox = await startSandbox({ hosts: 0, speed: 10 });
+  await using operator = startOperator(sandbox);
+  const { client } = operator;
+  const { namespace } = sandbox;
+  const problems = async () => {
+    const view = await readCluster({ client, namespace, clock: systemClock }, new AbortController().signal);
+    return view.clusterProblems.map(({ code }) => code);
+  };
+  const metadata = { name: configMapName.rollout, namespace };
+  const map = await client.create(configMaps, { metadata, data: { maxUnavailable: 'some', sook: '1m' } });
+  await expect.poll(problems).toEqual(['ROLLOUT_SETTING_INVALID', 'ROLLOUT_SETTING_UNKNOWN']);
+  await client.replace(configMaps, { ...map, data: { maxUnavailable: '10%', soak: '1m' } });
+  await expect.poll(problems).toEqual([]);
+}, 120_000);
+
 test('a network that Windows cannot use is reported before any host joins, and no longer when it is fixed', async () => {
   await using sandbox = await startSandbox({ hosts: 0, speed: 10 });
   await using operator = startOperator(sandbox);

@@ -3,7 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import { isAppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
-import { printConditions, suitabilityCondition } from '#contract/operator-status.ts';
+import { printConditions, rolloutCondition, suitabilityCondition } from '#contract/operator-status.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
@@ -77,6 +77,14 @@ test('reads why the cluster does not support Windows nodes', async () => {
   const problem = { code: 'NETWORK_CLASS_E', message: 'class E', remedy: 'Choose another.' };
   const metadata = { name: configMapName.operatorStatus, namespace: cluster.namespace };
   const conditions = [suitabilityCondition([problem]), { type: 'Other', status: 'False', message: 'not shown' }];
+  await cluster.put(configMaps, { metadata, data: printConditions(conditions) });
+  expect((await readCluster(parts(), never)).clusterProblems).toEqual([problem]);
+});
+
+test('reads which settings of the disruption budget are invalid', async () => {
+  const problem = { code: 'ROLLOUT_SETTING_INVALID', message: 'soak is "x"', remedy: 'Set soak.' };
+  const metadata = { name: configMapName.operatorStatus, namespace: cluster.namespace };
+  const conditions = [suitabilityCondition([]), rolloutCondition([problem])];
   await cluster.put(configMaps, { metadata, data: printConditions(conditions) });
   expect((await readCluster(parts(), never)).clusterProblems).toEqual([problem]);
 });

@@ -5,7 +5,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName, nodeLabel, operatorName } from '#contract/names.ts';
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { clusterSuitable, problemsIn, readConditions } from '#contract/operator-status.ts';
+import { clusterSuitable, problemsIn, readConditions, rolloutSettings } from '#contract/operator-status.ts';
 import { ApiError, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { Informers } from '#kube/informer/informers.ts';
@@ -173,7 +173,7 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     hasOperator: operatorIn(lists),
     isOperatorRunning: !unread.includes('lease') && operator.length === 0,
     clusterProblems: readConditions(dataOf('operatorStatus'))
-      .filter(({ type }) => type === clusterSuitable)
+      .filter(({ type }) => type === clusterSuitable || type === rolloutSettings)
       .flatMap(problemsIn),
     notes: [...notes, ...operator],
   };

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { readConditions } from '#contract/operator-status.ts';
+import { findCondition } from '#base/condition.ts';
+import { readConditions, rolloutSettings } from '#contract/operator-status.ts';
 import { configMaps } from '#kube/resources.ts';
 import { benchSettings as settings, fixedFacts } from '../../../test/kit/fixed-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
@@ -60,6 +61,25 @@ test('reports a problem once, and that it is fixed', async () => {
   await become(good);
   expect(condition()).toMatchObject({ status: 'True' });
   expect(events).toEqual([warning, expect.stringContaining('ClusterSuitable')]);
+});
+
+test('reports invalid settings of the disruption budget, until they are fixed', async () => {
+  const bench = begin();
+  const { run, map, events } = bench;
+  const rollout = (data: Record<string, string>) =>
+    bench.put(configMaps, { metadata: { name: 'windows-rollout', namespace, uid: 'r' }, data });
+  const condition = () => findCondition(readConditions(map()?.data), rolloutSettings);
+  await run();
+  expect(condition()).toMatchObject({ status: 'True' });
+  await rollout({ maxUnavailable: 'some', soak: '1m' });
+  expect(condition()).toMatchObject({
+    status: 'False',
+    reason: 'ROLLOUT_SETTING_INVALID',
+    message: expect.stringContaining('maxUnavailable is "some"') as string,
+  });
+  expect(events).toEqual([expect.stringMatching(/^ConfigMap\/windows-rollout RolloutSettingInvalid ROLLOUT_SETTING/)]);
+  await rollout({ maxUnavailable: '2' });
+  expect(condition()).toMatchObject({ status: 'True' });
 });
 
 test('writes nothing while nothing changes', async () => {

@@ -1,4 +1,4 @@
-import { type Condition, findCondition } from '#base/condition.ts';
+import { type Condition, findCondition, type NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import { Fields } from '#base/fields.ts';
 import { clusterProblems } from '#cluster/cluster-problems.ts';
@@ -9,7 +9,8 @@ import { watchingFacts } from '#cluster/facts-watch.ts';
 import { storeSuitability } from '#cluster/suitability-condition.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName } from '#contract/names.ts';
-import { clusterSuitable, readConditions } from '#contract/operator-status.ts';
+import { clusterSuitable, readConditions, rolloutCondition, rolloutSettings } from '#contract/operator-status.ts';
+import { parseRollout } from '#contract/rollout.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { matching } from '#kube/controller/predicate.ts';
@@ -35,12 +36,15 @@ export interface ClusterChecksParts extends ControllerParts {
 /** The version of the API server changes without a change of any watched object. */
 const recheckMs = 300_000;
 
-/** Reports whether the cluster supports Windows nodes, as a condition and as events on the ConfigMap that has the condition. */
+/**
+ * Reports whether the cluster supports Windows nodes, and whether the settings of the disruption budget are valid: as conditions and as
+ * events.
+ */
 export function clusterChecksController(parts: ClusterChecksParts): Controller {
   const { informers, namespace, facts, recorder, clock } = parts;
   const key = { namespace, name: configMapName.operatorStatus };
   const source = informers.get(configMaps, { namespace });
-  const isOwn = ({ metadata }: ConfigMap) => metadata.name === key.name;
+  const isOwn = ({ metadata }: ConfigMap) => metadata.name === key.name || metadata.name === configMapName.rollout;
   const events = new EventDeduper({ recorder, clock });
   let since: ReadonlyMap<string, number> = new Map();
   return new Controller({
@@ -52,13 +56,23 @@ export function clusterChecksController(parts: ClusterChecksParts): Controller {
       const problems = dueProblems(found, since, clock.monotonicMs());
       ({ since } = problems);
       const stored = source.store.get(key);
+      const rollout = source.store.get({ namespace, name: configMapName.rollout });
+      const others = [checkRollout(rollout, namespace, events)];
       // After a start it is not known yet how long a problem has existed.
       if (problems.isWaiting && problems.due.length === 0 && !isSuitable(stored)) return nextPass(true);
-      const map = await storeSuitability(stored, problems.due, parts, pass.signal);
+      const map = await storeSuitability(stored, problems.due, { ...parts, others }, pass.signal);
       report(map, problems.due, { events, wasUnsuitable: isUnsuitable(stored), ...parts }, pass);
       return nextPass(problems.isWaiting);
     },
   });
+}
+
+/** The condition about `windows-rollout`, which a user may have created; each invalid setting is an event on it. */
+function checkRollout(map: ConfigMap | undefined, namespace: string, events: EventDeduper): NewCondition {
+  const { problems } = parseRollout(map?.data, { namespace });
+  const objects = map === undefined ? [] : [referenceTo(configMaps, map)];
+  events.report(rolloutSettings, objects, problems.map(eventText.rolloutSettingInvalid));
+  return rolloutCondition(problems);
 }
 
 function nextPass(isWaiting: boolean): Outcome {

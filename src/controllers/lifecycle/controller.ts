@@ -33,6 +33,7 @@ import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { RemovalCluster } from '#node/lifecycle/remove/journey.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import type { Grants } from '#node/rollout/grants.ts';
+import { createRollout, grantsPermission, type Rollout } from '#node/rollout/rollout.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
@@ -71,7 +72,7 @@ export const permissions: readonly Permission[] = [
     verbs: [...reading, 'create', 'delete'],
   },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'patch'] },
+  grantsPermission,
   { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch', 'delete'] },
@@ -80,6 +81,9 @@ export const permissions: readonly Permission[] = [
   { in: 'cluster', group: '', resources: ['pods/eviction'], verbs: ['create'] },
   { in: 'cluster', group: 'policy', resources: ['poddisruptionbudgets'], verbs: ['list'] },
 ];
+
+/** What journeys need of the disruption budget. */
+export type LifecycleRollout = Pick<Rollout, 'watchTurns'> & { grants: Grants };
 
 export interface LifecycleParts extends ControllerParts {
   connect: Connect;
@@ -92,8 +96,8 @@ export interface LifecycleParts extends ControllerParts {
   watches?: readonly Watch[];
   /** Names that the cloud gave to Machines. */
   machineNames?: MachineNames;
-  /** Unlimited by default. */
-  grants?: Grants;
+  /** The disruption budget; default: one of its own. */
+  rollout?: LifecycleRollout;
   installation?: Pick<Installation, 'problem'>;
   random?: () => number;
 }
@@ -131,7 +135,8 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     return entries.of(host, map).length > 0;
   };
   const isLeavingNow = (instance: WindowsInstance) => isLeaving(instance, isListed);
-  const deps = createDeps(parts, limits, isLeavingNow);
+  const rollout = parts.rollout ?? createRollout(parts);
+  const deps = createDeps({ ...parts, rollout }, limits, isLeavingNow);
   const conflicts = new EventDeduper(parts);
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
@@ -175,6 +180,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
         changedKeys: (old, map) => changedHosts(old, map).flatMap(staleOf),
       }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
+      rollout.watchTurns(({ instance, journey }) => (journey === 'replace' ? [] : [{ namespace, name: instance }])),
       ...watches,
     ],
     reconcile: async (key, pass) => {

@@ -3,6 +3,7 @@ import { AppError } from '#base/errors.ts';
 import { agentName, configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import type { Client } from '#kube/client.ts';
+import type { Watch } from '#kube/controller/watches.ts';
 import { configMaps, type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { address, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -195,6 +196,8 @@ test('nothing is removed while the operator is being uninstalled, and the remova
   expect(await lab.node()).toBeUndefined();
 });
 
+const noWatch: Watch = { synced: Promise.resolve(), start: () => () => undefined, relist: () => [] };
+
 test('a Node that is in service waits for the budget; its instance says why', async () => {
   let isFree = false;
   const ended: string[] = [];
@@ -202,7 +205,7 @@ test('a Node that is in service waits for the budget; its instance says why', as
     take: async () => (isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being removed' }),
     end: async ({ metadata }) => void ended.push(metadata.name ?? ''),
   };
-  const { lab, host } = await joinedLab({ grants });
+  const { lab, host } = await joinedLab({ rollout: { grants, watchTurns: () => noWatch } });
   const before = host.connectionCount;
   await annotate(lab, removalRequest);
   const { phase, conditions = [] } = await lab.statusWhen(status => status.phase === 'Removing');

@@ -12,6 +12,7 @@ import { type Permission, reading } from '#kube/permissions.ts';
 import { instancesPermission } from '#cluster/instance-sync/apply-plan.ts';
 import { watchingSignal } from '#kube/controller/signal-watch.ts';
 import { bySource, indexBySource, sourceOf } from '#cluster/instance-source.ts';
+import { createRollout, grantsPermission } from '#node/rollout/rollout.ts';
 import { MachineSource } from './act/machine-source.ts';
 import { type MachinesParts, refusesKey, windowsMachines } from './observe.ts';
 
@@ -24,7 +25,7 @@ export const permissions: readonly Permission[] = [
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   instancesPermission,
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', 'patch'] },
+  grantsPermission,
 ];
 
 const byNode = 'node';
@@ -46,8 +47,11 @@ export function machinesController(parts: MachinesParts): Controller {
     nodes: sources.nodes.store,
     instances: sources.instances.store,
   };
-  const source = new MachineSource(parts, stores);
+  const rollout = parts.rollout ?? createRollout(parts);
+  const source = new MachineSource({ ...parts, grants: rollout.grants }, stores);
   const machinesOfNode = ({ metadata }: Node) => stores.machines.byIndex(byNode, metadata.name ?? '').map(keyOf);
+  const machinesOfInstance = (name: string) =>
+    [stores.instances.get({ namespace, name })].flatMap(found => (found ? machineOf(found) : []));
   return new Controller({
     ...parts,
     name: 'machines',
@@ -58,6 +62,7 @@ export function machinesController(parts: MachinesParts): Controller {
       watching({ source: sources.machineSets, keys: () => [] }),
       watching({ source: sources.nodes, predicate: nodeChanges, keys: machinesOfNode }),
       watching({ source: sources.instances, predicate: instanceChanges, keys: machineOf }),
+      rollout.watchTurns(({ instance, journey }) => (journey === 'replace' ? machinesOfInstance(instance) : [])),
       watchingSignal(parts.onSettingsChange, () => stores.machines.list().map(keyOf)),
     ],
     reconcile: (key, pass) => source.reconcile(key, pass),

@@ -6,6 +6,7 @@ import type { NodeAddress, NodeView } from '#contract/node.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
 import type { KubeObject } from '#contract/object.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type { OutsideBudget } from '#node/rollout/budget.ts';
 
 /** The fields used of a Machine. */
 export interface MachineView {
@@ -60,6 +61,8 @@ export interface MachineFleet {
    * from its own Node would block the replacement of all others.
    */
   unfinished: ReadonlySet<string>;
+  /** How many nodes may be out of service at once; default: 1. */
+  maxUnavailable?: number;
 }
 
 /** What the decision depends on besides the Machine. */
@@ -81,7 +84,8 @@ export interface MachineHost {
 
 export type MachineDecision =
   | ({ do: 'configure'; node: NodeView | undefined } & MachineHost)
-  | { do: 'replace'; why: string }
+  /** Without `outside` it has no working node, and needs no grant. */
+  | { do: 'replace'; why: string; outside?: OutsideBudget }
   | { do: 'wait'; why: string; event?: EventText }
   /** With its host while its Node exists; `isLost` when its Node was deleted. */
   | { do: 'skip'; why: string; error?: AppError; host?: MachineHost; isLost?: true };
@@ -109,10 +113,9 @@ export function decideMachine(machine: MachineView, facts: MachineFacts): Machin
 /** For a Machine that no retry can help: replace it now, later, or leave it to an administrator. */
 export function decideReplacement(machine: MachineView, facts: MachineFacts, why: string): MachineDecision {
   const deletion = deletionAllowed(machine, facts);
-  if (deletion.allowed) return { do: 'replace', why };
+  if (deletion.allowed) return { do: 'replace', why, ...(deletion.outside && { outside: deletion.outside }) };
   if (deletion.because === 'limit') {
-    const event = eventText.machineDeletionRestricted(machine.name, maxUnhealthy);
-    return { do: 'wait', why: `${why}; ${deletion.why}`, event };
+    return waitForGrant(machine, facts, `${why}; ${deletion.why}`);
   }
   if (deletion.because === 'deleting') return { do: 'skip', why: deletion.why };
   const error = new AppError('MACHINE_OWNER_MISSING', `Machine ${machine.name}: ${why}, but ${deletion.why}`, {
@@ -121,29 +124,43 @@ export function decideReplacement(machine: MachineView, facts: MachineFacts, why
   return { do: 'skip', why: deletion.why, error };
 }
 
-/** How many Machines of a MachineSet may be without a working node. */
-const maxUnhealthy = 1;
+/** The Machine has to wait until fewer nodes are out of service. */
+export function waitForGrant(
+  { name }: MachineView,
+  { maxUnavailable = 1 }: Pick<MachineFleet, 'maxUnavailable'>,
+  why: string,
+): MachineDecision {
+  return { do: 'wait', why, event: eventText.machineDeletionRestricted(name, maxUnavailable) };
+}
 
-export type Deletion = { allowed: true } | { allowed: false; because: 'deleting' | 'owner' | 'limit'; why: string };
+export type Deletion =
+  | { allowed: true; outside?: OutsideBudget }
+  | { allowed: false; because: 'deleting' | 'owner' | 'limit'; why: string };
 
 /**
  * Whether the operator may delete a Machine so that its MachineSet creates a new one. A Machine without such a MachineSet is never
- * deleted, because it would not be replaced. A Machine without a working node can be deleted at any time, one with a working node
- * only while all other Machines of the set are healthy.
+ * deleted, because it would not be replaced. A Machine without a working node can be deleted at any time. One with a working node
+ * needs a grant of the disruption budget, for which Machines of the set that are not healthy count, and is not the last of its set.
  */
 export function deletionAllowed(machine: MachineView, fleet: MachineFleet): Deletion {
   const { machineSet } = machine;
-  const { machines, replicas, nodes, unfinished } = fleet;
+  const { machines, replicas, nodes, unfinished, maxUnavailable = 1 } = fleet;
   if (machine.deleting) return { allowed: false, because: 'deleting', why: 'it is being deleted' };
   if (machineSet === undefined) return { allowed: false, because: 'owner', why: 'no MachineSet owns it' };
   if (replicas === undefined || replicas < 1) {
     return { allowed: false, because: 'owner', why: `MachineSet ${machineSet} would not replace it` };
   }
   const works = nodeOf(machine, nodes) !== undefined && !unfinished.has(machine.name);
-  if (replicas === 1 || !works) return { allowed: true };
+  if (!works) return { allowed: true };
+  if (replicas === 1) return { allowed: true, outside: { machineSet, nodes: [], missing: 0 } };
   const others = machines.filter(one => one.machineSet === machineSet && one.name !== machine.name);
-  const unhealthy = replicas - 1 - others.filter(one => isHealthyMachine(one, fleet)).length;
-  if (unhealthy < maxUnhealthy) return { allowed: true };
+  const broken = others.filter(one => !isHealthyMachine(one, fleet));
+  const unhealthy = Math.max(0, replicas - 1 - (others.length - broken.length));
+  if (unhealthy < Math.min(maxUnavailable, replicas - 1)) {
+    // Their Nodes may count already.
+    const named = broken.flatMap(({ nodeRef }) => (nodeRef === undefined ? [] : [nodeRef.name])).slice(0, unhealthy);
+    return { allowed: true, outside: { machineSet, nodes: named, missing: unhealthy - named.length } };
+  }
   const why = `${unhealthy} of ${replicas} Machines of MachineSet ${machineSet} are not healthy`;
   return { allowed: false, because: 'limit', why };
 }

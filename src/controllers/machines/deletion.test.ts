@@ -4,6 +4,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { configured, machine, node, ready, version } from '../../../test/kit/machine-views.ts';
+import type { OutsideBudget } from '#node/rollout/budget.ts';
 import { deletionAllowed, isHealthyMachine, isUnfinished, type MachineView } from './decide.ts';
 
 const otherKey = { ...configured, [nodeAnnotation.pubKeyHash]: 'other' };
@@ -112,6 +113,36 @@ for (const [title, one, machines, replicas, known, want, unfinished = ''] of del
     if (!deletion.allowed) expect(deletion.why).toMatch(/\S/);
   });
 }
+
+const budgets: [title: string, maxUnavailable: number, working: number, want: OutsideBudget | 'limit'][] = [
+  ['the whole set works', 1, 4, { machineSet: 'set', nodes: [], missing: 0 }],
+  ['one Machine is missing', 1, 3, 'limit'],
+  ['one is missing and two may be', 2, 3, { machineSet: 'set', nodes: [], missing: 1 }],
+  ['three are missing and the last would follow', 9, 1, 'limit'],
+  ['two are missing and more may be', 9, 2, { machineSet: 'set', nodes: [], missing: 2 }],
+];
+for (const [title, maxUnavailable, working, want] of budgets) {
+  test(`with a budget of ${maxUnavailable}: ${title}`, () => {
+    const machines = Array.from({ length: working }, (_, index) => machine(index + 1));
+    const known = machines.map((_, index) => node(index + 1));
+    const fleet = { machines, replicas: 4, nodes: known, unfinished: new Set<string>(), maxUnavailable };
+    const deletion = deletionAllowed(machine(1), fleet);
+    expect(deletion.allowed ? deletion.outside : deletion.because).toEqual(want);
+  });
+}
+
+test('names the Nodes of Machines that are not healthy, because the budget may count them already', () => {
+  const fleet = { machines: all, replicas: 3, nodes, unfinished: new Set(['m3']), maxUnavailable: 2 };
+  expect(deletionAllowed(machine(1), fleet)).toEqual({
+    allowed: true,
+    outside: { machineSet: 'set', nodes: ['n3'], missing: 0 },
+  });
+});
+
+test('a Machine without a working node needs no grant', () => {
+  const fleet = { machines: all, replicas: 3, nodes, unfinished: new Set(['m1']) };
+  expect(deletionAllowed(machine(1), fleet)).toEqual({ allowed: true });
+});
 
 test('never brings a set below all but one working node by its own deletions', () => {
   const someMachine = fc.record({

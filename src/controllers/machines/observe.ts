@@ -12,6 +12,7 @@ import type { StoreView } from '#kube/informer/store.ts';
 import type { Node } from '#kube/resources.ts';
 import { type Machine, type MachineSet, machines } from '#kube/resources-openshift.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
+import type { Rollout } from '#node/rollout/rollout.ts';
 import type { OnChange } from '#kube/controller/signal-watch.ts';
 import { bySource, sourceText } from '#cluster/instance-source.ts';
 import { isUnfinished, type MachineView, type MachineFacts, readMachine } from './decide.ts';
@@ -35,6 +36,8 @@ export interface MachinesParts extends ControllerParts {
   /** Undefined while platform or key are unknown; Machines are skipped then. */
   settings(): MachineSettings | undefined;
   onSettingsChange: OnChange;
+  /** The disruption budget; default: one of its own. */
+  rollout?: Rollout;
 }
 
 export interface MachineStores {

@@ -1,14 +1,23 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import type { JourneyName } from '#contract/windows-instance/resource.ts';
+import type { GrantJourney } from '#contract/rollout-grants.ts';
+import type { OutsideBudget } from './budget.ts';
 
-/** `why` names who holds the budget. */
+/** `why` names who holds the budget and who is ahead. */
 export type GrantAnswer = { isGranted: true } | { isGranted: false; why: string };
 
 /** Permissions to take a Node out of service, limited by the disruption budget. */
 export interface Grants {
-  /** Takes a grant for the Node of the instance, or tells what it waits for. An instance that has one gets it again. */
-  take(instance: WindowsInstance, journey: JourneyName, signal: AbortSignal): Promise<GrantAnswer>;
-  /** Ends the grant of the instance, if it has one. */
+  /**
+   * Takes a grant for the Node of the instance, or tells what it waits for. An instance that has one gets it again. One that has to
+   * wait asks again when it is woken.
+   */
+  take(
+    instance: WindowsInstance,
+    journey: GrantJourney,
+    signal: AbortSignal,
+    outside?: OutsideBudget,
+  ): Promise<GrantAnswer>;
+  /** Ends the grant of the instance, if it has one, and its wait for one. */
   end(instance: WindowsInstance, signal: AbortSignal): Promise<void>;
 }
 

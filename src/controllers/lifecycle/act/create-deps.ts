@@ -16,12 +16,11 @@ import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
 import { createClusterNodes } from '#node/lifecycle/cluster-nodes.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import { NodeNames } from '#node/lifecycle/node-names.ts';
-import { unlimitedGrants } from '#node/rollout/grants.ts';
-import type { LifecycleLimits, LifecycleParts } from '../controller.ts';
+import type { LifecycleLimits, LifecycleParts, LifecycleRollout } from '../controller.ts';
 
 /** Everything that journeys share. */
 export function createDeps(
-  parts: LifecycleParts,
+  parts: LifecycleParts & { rollout: LifecycleRollout },
   { joins, uploads }: LifecycleLimits,
   isLeaving: (instance: WindowsInstance) => boolean,
 ): LifecycleDeps {
@@ -35,6 +34,7 @@ export function createDeps(
     inputs,
     payload,
     machineNames,
+    rollout,
     clock,
     log,
     metrics,
@@ -55,9 +55,9 @@ export function createDeps(
       namespace,
       drainer: new Drainer({ client, clock, log }),
     }),
-    grants: parts.grants ?? unlimitedGrants,
     hostKeys: createHostKeyStore(parts),
     slots: { joins: new Slots(joins), uploads: new Slots(uploads) },
+    grants: rollout.grants,
     bundleHashes: new BundleHashCache(),
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),

@@ -18,15 +18,8 @@ import { bySource, type SourceRef, sourceText } from '#cluster/instance-source.t
 import { createHostKeyStore } from '#node/host-keys/host-key-store.ts';
 import type { HostKeyStore } from '#node/lifecycle/deps.ts';
 import { decideMachine, type MachineDecision, type MachineHost, type MachineView, readMachine } from '../decide.ts';
-import {
-  isEligible,
-  type MachineSettings,
-  type MachinesParts,
-  type MachineStores,
-  observeMachine,
-  refusesKey,
-} from '../observe.ts';
-import { Replacement } from './replacement.ts';
+import { isEligible, type MachineSettings, type MachineStores, observeMachine, refusesKey } from '../observe.ts';
+import { Replacement, type ReplacementParts } from './replacement.ts';
 
 /** Outcome of a pass, with the events whose cause exists. */
 interface PassResult {
@@ -49,13 +42,13 @@ const refusalGraceMs = 5 * 60_000;
 
 /** One Machine and its WindowsInstance. */
 export class MachineSource {
-  readonly #parts: MachinesParts;
+  readonly #parts: ReplacementParts;
   readonly #stores: MachineStores;
   readonly #events: EventDeduper;
   readonly #replacement: Replacement;
   readonly #hostKeys: Pick<HostKeyStore, 'forget'>;
 
-  constructor(parts: MachinesParts, stores: MachineStores) {
+  constructor(parts: ReplacementParts, stores: MachineStores) {
     this.#parts = parts;
     this.#stores = stores;
     this.#events = new EventDeduper(parts);
@@ -93,10 +86,11 @@ export class MachineSource {
 
   /** Reads the other Machines only for a replacement, which alone depends on them. */
   #decide({ object, machine, settings }: ObservedMachine): MachineDecision {
-    const withOthers = (others: readonly Machine[]) =>
-      decideMachine(machine, observeMachine(machine, others, this.#stores, settings));
+    const withOthers = (others: readonly Machine[], maxUnavailable = 1) =>
+      decideMachine(machine, { ...observeMachine(machine, others, this.#stores, settings), maxUnavailable });
     const decision = withOthers([object]);
-    return decision.do === 'replace' || decision.do === 'wait' ? withOthers(this.#stores.machines.list()) : decision;
+    if (decision.do !== 'replace' && decision.do !== 'wait') return decision;
+    return withOthers(this.#stores.machines.list(), this.#parts.grants.maxUnavailable());
   }
 
   async #act(observed: ObservedMachine, decision: MachineDecision, pass: Pass): Promise<PassResult> {

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { timestamp } from '#base/clock.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { namespaceName, nodeAnnotation } from '#contract/names.ts';
+import { namespaceName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { findCondition } from '#base/condition.ts';
-import { type Node, nodes } from '#kube/resources.ts';
+import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
 import { inMachineApi, type MachineBench, machineBench, defaultSettings } from '../../../../test/kit/machine-bench.ts';
 import { refused } from '../../../../test/kit/memory-api.ts';
@@ -61,6 +61,57 @@ test('a Machine that the watch still shows as healthy does not count when the se
   bench.api.put(machines, { ...gone, metadata: { ...gone.metadata, deletionTimestamp: 'now' } });
   await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
   expect(bench.there('m1', 'm3')).toEqual(['m1', 'm3']);
+});
+
+/** All nodes work, by the record and by themselves. */
+async function workingFleet(bench: MachineBench, count: number): Promise<void> {
+  for (let index = 1; index <= count; index += 1) {
+    await bench.running(index);
+    const node = bench.api.peek(nodes, `n${index}`) as Node;
+    await bench.put(nodes, { ...node, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+    const instance = bench.instance(`m${index}`) as WindowsInstance;
+    const host = { name: `n${index}`, addresses: [] };
+    await bench.put(windowsInstances, { ...instance, status: { host, version: 'v', nodeUID: `uid-n${index}` } });
+  }
+}
+
+const rollout = (data: Record<string, string>) => ({ metadata: { name: 'windows-rollout', namespace: 'wmco' }, data });
+
+test('replaces as many Machines at a time as the disruption budget allows, and leaves one of the set', async () => {
+  await using bench = await machineBench();
+  await bench.put(machineSets, { metadata: { name: 'set', ...inMachineApi }, spec: { replicas: 4 } });
+  await bench.put(configMaps, rollout({ maxUnavailable: '50%' }));
+  await workingFleet(bench, 4);
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+  expect(bench.there('m1', 'm2', 'm3', 'm4')).toHaveLength(2);
+  const grants = bench.api.peek(configMaps, 'windows-rollout-grants', 'wmco');
+  expect(Object.values(grants?.data ?? {}).filter(text => text.includes('"replace"'))).toHaveLength(2);
+  const restricted = bench.events.filter(text => text.includes('MachineDeletionRestricted'));
+  expect(restricted[0]).toContain('deletion restricted as the maximum unhealthy machines can`t exceed 2 count');
+});
+
+test('a Machine waits for a node of another source that is out of service, and is woken when it works again', async () => {
+  await using bench = await machineBench();
+  await workingFleet(bench, 3);
+  const name = 'other';
+  const spec = { address: '10.0.0.9', username: 'a' };
+  const metadata = { name, namespace: 'wmco', uid: 'u9' };
+  await bench.put(windowsInstances, { metadata, spec, status: { version: 'v', host: { name, addresses: [] } } });
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(3);
+  const labels = { [nodeLabel.os]: 'windows' };
+  await bench.put(nodes, { metadata: { name, labels }, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(2);
+});
+
+test('replaces nothing while the roll-out is paused', async () => {
+  await using bench = await machineBench();
+  await bench.put(configMaps, rollout({ paused: 'true' }));
+  await workingFleet(bench, 3);
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(3);
+  await bench.put(configMaps, rollout({}));
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(2);
 });
 
 test('replaces nothing while the user data is of the old key', async () => {

@@ -7,7 +7,10 @@ import { referenceTo } from '#kube/events/events.ts';
 import { apiVersionOf } from '#kube/resource.ts';
 import { type Machine, machines } from '#kube/resources-openshift.ts';
 import { Slots } from '#base/waiting/slots.ts';
-import { decideReplacement, type MachineDecision, readMachine } from '../decide.ts';
+import { bySource, sourceText } from '#cluster/instance-source.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { BudgetGrants } from '#node/rollout/budget-grants.ts';
+import { decideReplacement, type MachineDecision, type MachineView, readMachine, waitForGrant } from '../decide.ts';
 import {
   type MachineSettings,
   type MachinesParts,
@@ -21,13 +24,17 @@ export interface ReplacementCause {
   settings: MachineSettings & { version: string };
 }
 
+export interface ReplacementParts extends MachinesParts {
+  grants: Pick<BudgetGrants, 'take' | 'end' | 'maxUnavailable'>;
+}
+
 /** Deletes Machines so that their MachineSets create new ones, one at a time, with fresh reads. */
 export class Replacement {
-  readonly #parts: MachinesParts;
+  readonly #parts: ReplacementParts;
   readonly #stores: MachineStores;
   readonly #slot = new Slots(1);
 
-  constructor(parts: MachinesParts, stores: MachineStores) {
+  constructor(parts: ReplacementParts, stores: MachineStores) {
     this.#parts = parts;
     this.#stores = stores;
   }
@@ -42,9 +49,32 @@ export class Replacement {
     const object = all.find(({ metadata }) => metadata.name === name && metadata.uid === uid);
     if (object === undefined) return { do: 'skip', why: 'it is gone' };
     const machine = readMachine(readObject(object));
-    const decision = decideReplacement(machine, observeMachine(machine, all, this.#stores, settings), why);
-    if (decision.do === 'replace') await this.#delete(object, why, pass);
+    const maxUnavailable = this.#parts.grants.maxUnavailable();
+    const facts = { ...observeMachine(machine, all, this.#stores, settings), maxUnavailable };
+    const decision = decideReplacement(machine, facts, why);
+    if (decision.do !== 'replace') return decision;
+    if (decision.outside === undefined) {
+      await this.#delete(object, why, pass);
+      return decision;
+    }
+    const instance = this.#instanceOf(machine, uid);
+    const grant = await this.#parts.grants.take(instance, 'replace', pass.signal, decision.outside);
+    if (!grant.isGranted) return waitForGrant(machine, facts, `${why}; ${grant.why}`);
+    try {
+      await this.#delete(object, why, pass);
+    } catch (error) {
+      await this.#parts.grants.end(instance, pass.signal);
+      throw error;
+    }
     return decision;
+  }
+
+  /** With the Node that the Machine API names, if the host is not recorded yet. */
+  #instanceOf({ name, nodeRef }: MachineView, uid: string): WindowsInstance {
+    const [found] = this.#stores.instances.byIndex(bySource, sourceText({ kind: 'Machine', name }));
+    const { namespace } = this.#parts;
+    const instance = found ?? { metadata: { name, namespace, uid }, spec: { address: '', username: '' } };
+    return { ...instance, status: { ...(nodeRef && { node: nodeRef.name }), ...instance.status } };
   }
 
   async #delete(object: Machine, why: string, { log, signal }: Pass): Promise<void> {

@@ -1,0 +1,32 @@
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { Node } from '#kube/resources.ts';
+import type { BudgetHost, NodeState } from './budget.ts';
+
+/** The hosts with a Node; `fresh` is newer than the cache. */
+export function budgetHosts(cached: readonly WindowsInstance[], fresh?: WindowsInstance): BudgetHost[] {
+  const others = cached.filter(({ metadata }) => metadata.uid !== fresh?.metadata.uid);
+  return [...others, ...(fresh === undefined ? [] : [fresh])].flatMap(instance => {
+    const { metadata, spec, status } = instance;
+    const node = boundNode(instance);
+    if (node === undefined) return [];
+    const host: BudgetHost = {
+      instance: metadata.name ?? '',
+      uid: metadata.uid ?? '',
+      node,
+      isPaused: spec.paused === true,
+      isConfigured: status?.version !== undefined,
+      ...(status?.journey && { journey: status.journey.name }),
+    };
+    return [host];
+  });
+}
+
+export function nodeStates(nodes: readonly Node[]): Map<string, NodeState> {
+  return new Map(nodes.map(node => [node.metadata.name ?? '', nodeState(node)]));
+}
+
+export function nodeState({ spec, status }: Node): NodeState {
+  const conditions: unknown = status?.conditions;
+  const ready = Array.isArray(conditions) ? status?.conditions?.find(({ type }) => type === 'Ready') : undefined;
+  return { isReady: ready?.status === 'True', isCordoned: spec?.unschedulable === true };
+}

@@ -1,0 +1,180 @@
+import { expect, test } from 'vitest';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { configMapName } from '#contract/names.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
+import { budgetBench } from '../../../test/kit/budget-bench.ts';
+import { benchNamespace as namespace } from '../../../test/kit/source-bench.ts';
+
+const waits = { isGranted: false };
+const isGranted = { isGranted: true };
+const minute = 60_000;
+
+test('takes one grant after another, and stores who has it', async () => {
+  const { leader, take, begin, finish, stored, host } = budgetBench(3);
+  const { grants } = leader();
+  expect(await take(grants, 1)).toEqual(isGranted);
+  begin(1);
+  expect(await take(grants, 2)).toMatchObject({ why: expect.stringContaining('n01 (reboot)') as string });
+  expect(await take(grants, 1)).toEqual(isGranted);
+  expect(stored().grants).toMatchObject([
+    { instance: 'i01', uid: host(1).metadata.uid, node: 'n01', journey: 'reboot' },
+  ]);
+  await finish(grants, 1);
+  expect(await take(grants, 2)).toEqual(isGranted);
+});
+
+test('a host without a Node needs no grant', async () => {
+  const { leader, putHost, map } = budgetBench(0);
+  const instance = putHost(1, { host: { name: '', addresses: [] }, version: 'v' });
+  const bare = { ...instance, status: {} };
+  expect(await leader().grants.take(bare, 'remove', new AbortController().signal)).toEqual(isGranted);
+  expect(map()).toBeUndefined();
+});
+
+test('a restart keeps the grants, and their hosts get them again', async () => {
+  const { leader, take, begin, granted } = budgetBench(3);
+  await take(leader().grants, 2);
+  begin(2);
+  const { grants } = leader();
+  expect(await take(grants, 1)).toMatchObject(waits);
+  expect(await take(grants, 2)).toEqual(isGranted);
+  expect(granted()).toEqual(['n02']);
+});
+
+test('grants that were deleted or destroyed are rebuilt from the journeys before a new one is given', async () => {
+  const { leader, take, begin, granted, api, map } = budgetBench(3);
+  await take(leader().grants, 2);
+  begin(2);
+  api.remove(configMaps, configMapName.rolloutGrants, namespace);
+  expect(await take(leader().grants, 1)).toMatchObject(waits);
+  expect(granted()).toEqual(['n02']);
+  api.put(configMaps, { metadata: map()?.metadata ?? {}, data: { i02: 'x' } });
+  expect(await take(leader().grants, 1)).toMatchObject(waits);
+  expect(granted()).toEqual(['n02']);
+});
+
+test('a grant of this process survives the deletion of the ConfigMap, though its journey has not started', async () => {
+  const { leader, take, granted, api } = budgetBench(3);
+  const { grants } = leader();
+  await take(grants, 2);
+  api.remove(configMaps, configMapName.rolloutGrants, namespace);
+  expect(await take(grants, 1)).toMatchObject(waits);
+  expect(granted()).toEqual(['n02']);
+});
+
+test('of two leaders at once only one grants', async () => {
+  const { leader, take, granted } = budgetBench(3);
+  const [one, other] = [leader().grants, leader().grants];
+  const answers = await Promise.all([take(one, 1), take(other, 2)]);
+  expect(answers.filter(answer => answer.isGranted)).toHaveLength(1);
+  expect(granted()).toHaveLength(1);
+  const later = await Promise.all([take(one, 1), take(other, 2)]);
+  expect(later.map(answer => answer.isGranted)).toEqual(answers.map(answer => answer.isGranted));
+});
+
+test('a grant whose journey never started ends after a while', async () => {
+  const { leader, take, granted, clock } = budgetBench(3);
+  await take(leader().grants, 1);
+  const { grants } = leader();
+  await clock.advance(4 * minute);
+  expect(await take(grants, 2)).toMatchObject(waits);
+  await clock.advance(minute);
+  expect(await take(grants, 2)).toEqual(isGranted);
+  expect(granted()).toEqual(['n02']);
+});
+
+test('a Direct instance created again for its removal takes the grant of its Node over', async () => {
+  const { leader, take, begin, granted, stored, api, putHost, host } = budgetBench(3);
+  const { grants } = leader();
+  await take(grants, 1, 'upgrade');
+  begin(1, 'upgrade');
+  const { metadata } = host(1);
+  api.remove(windowsInstances, 'i01', namespace);
+  api.put(windowsInstances, { ...putHost(1), metadata: { ...metadata, uid: 'again' } });
+  expect(await take(grants, 1, 'remove')).toEqual(isGranted);
+  expect(granted()).toEqual(['n01']);
+  expect(stored().grants).toMatchObject([{ uid: 'again', journey: 'remove' }]);
+});
+
+test('an instance created again for another host does not inherit the grant', async () => {
+  const { leader, take, begin, api, granted, putHost, putNode, host } = budgetBench(3);
+  const { grants } = leader();
+  await take(grants, 1);
+  begin(1);
+  const { metadata } = host(1);
+  api.remove(windowsInstances, 'i01', namespace);
+  const again = putHost(1, { host: { name: 'other', addresses: [] } });
+  api.put(windowsInstances, { ...again, metadata: { ...metadata, uid: 'again' } });
+  api.put(nodes, { metadata: { name: 'other' }, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+  expect(await take(grants, 1)).toMatchObject({ why: expect.stringContaining('n01 (reboot)') as string });
+  putNode(1, { isReady: false });
+  expect(granted()).toEqual(['n01']);
+});
+
+test('a removed host ends its grant with its Node', async () => {
+  const { leader, take, begin, api } = budgetBench(3);
+  const { grants } = leader();
+  await take(grants, 1, 'remove');
+  begin(1, 'remove');
+  api.remove(nodes, 'n01');
+  expect(await take(grants, 2)).toMatchObject(waits);
+  api.remove(windowsInstances, 'i01', namespace);
+  expect(await take(leader().grants, 2)).toEqual(isGranted);
+});
+
+test('reads the settings, keeps the last valid ones, and stops when paused', async () => {
+  const { leader, take, begin, settings } = budgetBench(4);
+  const { grants } = leader();
+  settings({ maxUnavailable: '2' });
+  for (const at of [1, 2]) {
+    expect(await take(grants, at)).toEqual(isGranted);
+    begin(at);
+  }
+  settings({ maxUnavailable: '3', paused: 'true' });
+  expect(await take(grants, 3)).toMatchObject({ why: expect.stringContaining('paused') as string });
+  settings({ maxUnavailable: '3' });
+  expect(await take(grants, 3)).toEqual(isGranted);
+  begin(3);
+  settings({ maxUnavailable: 'x' });
+  expect(grants.maxUnavailable()).toBe(3);
+  expect(await take(grants, 4)).toMatchObject(waits);
+});
+
+test('a node that is down keeps others waiting for an hour, also over restarts, and is reported once', async () => {
+  const { leader, take, putNode, clock, events } = budgetBench(3);
+  putNode(3, { isReady: false });
+  for (let half = 0; half < 2; half += 1) {
+    const { grants } = leader();
+    expect(await take(grants, 1)).toMatchObject({ why: expect.stringContaining('n03 (not ready)') as string });
+    for (let passed = 0; passed < 30 - half; passed += 1) {
+      await clock.advance(minute);
+      expect(await take(grants, 1)).toMatchObject(waits);
+    }
+    expect(events).toEqual([]);
+    if (half === 0) continue;
+    await clock.advance(minute);
+    expect(await take(grants, 1)).toEqual(isGranted);
+    await take(grants, 1);
+  }
+  expect(events).toEqual([expect.stringMatching(/^WindowsInstance\/i03 NodeNotCounted Node n03 is out of service/)]);
+});
+
+test('time without anyone waiting is free', async () => {
+  const { leader, take, putNode, clock, finish, settings } = budgetBench(3);
+  const { grants } = leader();
+  settings({ maxUnavailable: '2' });
+  putNode(3, { isReady: false });
+  await take(grants, 1);
+  await clock.advance(5 * 60 * minute);
+  await finish(grants, 1);
+  settings({});
+  expect(await take(grants, 1)).toMatchObject(waits);
+});
+
+test('an API server that cannot be read gives no grant', async () => {
+  const { leader, take, api } = budgetBench(3);
+  api.before = ({ resource }) => {
+    if (resource === 'configmaps') throw new Error('no answer');
+  };
+  await expect(take(leader().grants, 1)).rejects.toThrow('no answer');
+});

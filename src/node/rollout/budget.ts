@@ -1,0 +1,210 @@
+import { byteOrder } from '#base/compare.ts';
+import { allowedUnavailable, type RolloutSettings } from '#contract/rollout.ts';
+import type { Grant, GrantJourney, RolloutGrants } from '#contract/rollout-grants.ts';
+import { hasUsedItsHour } from './unavailable-time.ts';
+
+/** A host as far as the budget is concerned. */
+export interface BudgetHost {
+  /** Name and UID of the WindowsInstance. */
+  instance: string;
+  uid: string;
+  node: string;
+  isPaused: boolean;
+  /** Its Node was in service before; one that joins for the first time takes no capacity away. */
+  isConfigured: boolean;
+  /** The journey in its status. */
+  journey?: GrantJourney;
+}
+
+export interface NodeState {
+  isReady: boolean;
+  isCordoned: boolean;
+}
+
+/** A host that asks for a grant. */
+export interface GrantRequest {
+  instance: string;
+  uid: string;
+  node: string;
+  journey: GrantJourney;
+  /** When it asked first. */
+  sinceMs: number;
+  outside?: OutsideBudget;
+}
+
+/** What counts as well for one request: Machines of the MachineSet of the host that do not work. */
+export interface OutsideBudget {
+  machineSet: string;
+  /** Nodes of such Machines. */
+  nodes: readonly string[];
+  /** Machines without a Node. */
+  missing: number;
+}
+
+export interface BudgetFacts extends Omit<RolloutGrants, 'unreadable'> {
+  hosts: readonly BudgetHost[];
+  /** All Windows Nodes, by name. */
+  nodes: ReadonlyMap<string, NodeState>;
+  /** Who waits for a grant. */
+  waiting: readonly GrantRequest[];
+  settings: RolloutSettings;
+  nowMs: number;
+}
+
+export type OutOfServiceCause = 'granted' | 'not ready' | 'cordoned' | 'no Node';
+
+/** A node that is out of service. */
+export interface OutOfService {
+  node: string;
+  cause: OutOfServiceCause;
+  /** Name of its instance, if it has one. */
+  instance?: string;
+  /** Of the grant. */
+  journey?: GrantJourney;
+  /** False when it has kept others waiting for an hour. */
+  isCounted: boolean;
+}
+
+/** Every node of the operator that is out of service, granted ones first. */
+export function nodesOutOfService(facts: BudgetFacts): OutOfService[] {
+  const granted = new Map(facts.grants.map(grant => [grant.node, grant]));
+  const others = facts.hosts.flatMap(host => (granted.has(host.node) ? [] : outOfService(host, facts)));
+  return [
+    ...[...granted.values()].map(({ node, instance, journey }) => {
+      return { node, cause: 'granted', instance, journey, isCounted: true } as const;
+    }),
+    ...others.toSorted((one, other) => byteOrder(one.node, other.node)),
+  ];
+}
+
+function outOfService({ node, instance, isPaused, isConfigured }: BudgetHost, facts: BudgetFacts): OutOfService[] {
+  if (isPaused || !isConfigured) return [];
+  const cause = causeOf(facts.nodes.get(node));
+  if (cause === undefined) return [];
+  const isUnlimited = cause === 'cordoned' && facts.settings.countsCordoned;
+  const isCounted = isUnlimited || !hasUsedItsHour(node, facts.unavailable, facts.nowMs);
+  return [{ node, cause, instance, isCounted }];
+}
+
+function causeOf(node: NodeState | undefined): OutOfServiceCause | undefined {
+  if (node === undefined) return 'no Node';
+  if (!node.isReady) return 'not ready';
+  return node.isCordoned ? 'cordoned' : undefined;
+}
+
+/** How many nodes may be out of service at once. */
+export function budgetOf(facts: BudgetFacts): number {
+  return allowedUnavailable(facts.settings, nodeCount(facts));
+}
+
+/** A host that is being removed or replaced belongs to the fleet until its grant ends. */
+function nodeCount({ hosts, grants }: BudgetFacts): number {
+  const configured = hosts.filter(({ isConfigured }) => isConfigured);
+  return new Set([...configured.map(({ node }) => node), ...grants.map(({ node }) => node)]).size;
+}
+
+export type BudgetAnswer = { isGranted: true } | { isGranted: false; why: string };
+
+/** Whether the request gets a grant now. It counts as waiting, whether it is in the list or not. */
+export function decideGrant(request: GrantRequest, facts: BudgetFacts): BudgetAnswer {
+  const waiting = [...facts.waiting.filter(({ uid }) => uid !== request.uid), request];
+  const all = { ...facts, waiting };
+  if (nextRequests(all).includes(request)) return { isGranted: true };
+  const { isPaused } = facts.settings;
+  if (isPaused) return { isGranted: false, why: 'the roll-out is paused: paused is true in ConfigMap windows-rollout' };
+  const ordered = inOrder(all);
+  return { isGranted: false, why: waitText(request, ordered.slice(0, ordered.indexOf(request)), all) };
+}
+
+/** The requests that get a grant now, in their order. */
+export function nextRequests(facts: BudgetFacts): GrantRequest[] {
+  const budget = budgetOf(facts);
+  const grantedBefore: ReadonlySet<string> = new Set(facts.grants.map(({ node }) => node));
+  const granted = new Set(grantedBefore);
+  const counted = new Set(nodesOutOfService(facts).flatMap(({ node, isCounted }) => (isCounted ? [node] : [])));
+  // What becomes free is kept for the first request that does not fit, or others could overtake it forever.
+  let isRoomKept = false;
+  const isNext = (request: GrantRequest): boolean => {
+    if (needsNoBudget(request, facts)) return true;
+    // There are never more grants than the budget allows.
+    if (facts.settings.isPaused || withoutNode(granted, request) >= budget) return false;
+    // A node that is out of service already takes no more away.
+    if (isOut(request, grantedBefore, facts)) return true;
+    if (isRoomKept) return false;
+    const { nodes = [], missing = 0 } = request.outside ?? {};
+    const out = withoutNode(new Set([...counted, ...nodes]), request);
+    if (out + Math.max(0, missing - replacedMachines(request, facts)) < budget) return true;
+    // One that its own MachineSet keeps waiting keeps no others waiting.
+    isRoomKept = nodes.length + missing < budget;
+    return false;
+  };
+  return inOrder(facts).filter(request => {
+    const isGranted = isNext(request);
+    if (isGranted) for (const nodes of [granted, counted]) nodes.add(request.node);
+    return isGranted;
+  });
+}
+
+/** Machines of the same set that are gone, but whose Nodes have grants. */
+function replacedMachines({ outside }: GrantRequest, { grants }: BudgetFacts): number {
+  if (outside === undefined) return 0;
+  const { machineSet: name, nodes } = outside;
+  return grants.filter(({ machineSet, node }) => machineSet === name && !nodes.includes(node)).length;
+}
+
+export function grantOf({ instance, uid, node, journey, outside }: GrantRequest, nowMs: number): Grant {
+  return { instance, uid, node, journey, sinceMs: nowMs, ...(outside && { machineSet: outside.machineSet }) };
+}
+
+/** Nothing is lost by the removal of a node that does not work. */
+function needsNoBudget({ journey, node }: GrantRequest, { nodes }: BudgetFacts): boolean {
+  return journey === 'remove' && nodes.get(node)?.isReady !== true;
+}
+
+function withoutNode(nodes: ReadonlySet<string>, { node }: GrantRequest): number {
+  return nodes.size - (nodes.has(node) ? 1 : 0);
+}
+
+/** Out of service already, by whatever cause. */
+function isOut({ node }: GrantRequest, grantedNodes: ReadonlySet<string>, { nodes }: BudgetFacts): boolean {
+  return causeOf(nodes.get(node)) !== undefined || grantedNodes.has(node);
+}
+
+/** Broken nodes first, then the one that waits longest, then by name. */
+export function inOrder(facts: BudgetFacts): GrantRequest[] {
+  const granted = new Set(facts.grants.map(({ node }) => node));
+  const ranked = facts.waiting.map(request => ({ request, rank: isOut(request, granted, facts) ? 0 : 1 }));
+  return ranked
+    .toSorted((one, other) => one.rank - other.rank || byWaiting(one.request, other.request))
+    .map(({ request }) => request);
+}
+
+function byWaiting(one: GrantRequest, other: GrantRequest): number {
+  return one.sinceMs - other.sinceMs || byteOrder(one.instance, other.instance) || byteOrder(one.uid, other.uid);
+}
+
+/** More names would not fit into a status. */
+const maxNames = 3;
+
+/** Names who holds the budget and who is ahead. */
+function waitText({ outside }: GrantRequest, before: readonly GrantRequest[], facts: BudgetFacts): string {
+  const holders = nodesOutOfService(facts).filter(({ isCounted }) => isCounted);
+  const { nodes = [], missing = 0 } = outside ?? {};
+  const machines = nodes.length + missing;
+  const parts = [
+    `at most ${budgetOf(facts)} of ${nodeCount(facts)} nodes may be out of service`,
+    ...(holders.length > 0 ? [`out of service: ${names(holders.map(holderText))}`] : []),
+    ...(machines > 0 ? [`${machines} Machines of its MachineSet are not healthy`] : []),
+    ...(before.length > 0 ? [`ahead: ${names(before.map(({ node }) => node))}`] : []),
+  ];
+  return parts.join('; ');
+}
+
+function holderText({ node, cause, journey }: OutOfService): string {
+  return `${node} (${journey ?? cause})`;
+}
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, maxNames).join(', ');
+  return all.length > maxNames ? `${shown} and ${all.length - maxNames} more` : shown;
+}
