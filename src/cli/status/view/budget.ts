@@ -1,0 +1,34 @@
+import { byteOrder } from '#base/compare.ts';
+import type { ClusterView, HostView } from './host-view.ts';
+import { waitsForBudget } from './removal.ts';
+
+/** The disruption budget: who is out of service, and who waits. */
+export interface BudgetView {
+  maxUnavailable: string;
+  holds: ClusterView['grants'];
+  waits: readonly { host: string; message: string }[];
+}
+
+export function budgetOf(view: ClusterView, hosts: readonly HostView[]): BudgetView {
+  const waits = hosts.flatMap(({ name, conditions }) => {
+    const waiting = waitsForBudget(conditions);
+    return waiting === undefined ? [] : [{ host: name, message: waiting.message ?? '' }];
+  });
+  return {
+    maxUnavailable: view.maxUnavailable === '' ? defaultMaxUnavailable : view.maxUnavailable,
+    holds: view.grants.toSorted((one, other) => byteOrder(one.since, other.since)),
+    waits,
+  };
+}
+
+/** Of the operator, when the ConfigMap windows-rollout sets none. */
+const defaultMaxUnavailable = '1';
+
+/** Notes about hosts that were removed by force, as data. */
+export function removedHostsOf({
+  removedHosts,
+  nodes,
+}: Pick<ClusterView, 'removedHosts' | 'nodes'>): (ClusterView['removedHosts'][number] & { isBack: boolean })[] {
+  const present = new Set(nodes.map(({ name }) => name));
+  return removedHosts.map(note => ({ ...note, isBack: present.has(note.node) }));
+}
