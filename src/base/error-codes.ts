@@ -23,6 +23,9 @@ export const errorCodes = {
   NAME_LOOKUP_FAILED: 'No name server answered a DNS query.',
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
+  REMOVAL_REFUSED:
+    'The command cannot remove this host: it belongs to a Machine, or its objects contradict each other.',
+  REMOVAL_UNFINISHED: 'The command stopped waiting for the end of a removal, which goes on.',
 
   NODE_NAME_TAKEN: 'The Node name of a host belongs to another host.',
   NODE_NAME_FORBIDDEN: 'A host has a name or address that belongs to the cluster itself.',

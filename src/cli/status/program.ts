@@ -4,7 +4,7 @@ import { jsonText, oneLine, printable, type SafeText, safe, yamlText } from '../
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { type ClusterReaderDeps, readCluster, watchCluster } from './cluster-reader.ts';
 import { openClient } from './connection.ts';
-import { findOperators, missingOperatorError } from './missing-operator.ts';
+import { checkOperator } from './missing-operator.ts';
 import { readStatusOptions, statusLine, type StatusOptions } from './options.ts';
 import { clusterLines } from './screen/budget-lines.ts';
 import { type Display, displayOn, jsonDisplay, layoutFor, screenDisplay } from './screen/displays.ts';
@@ -40,14 +40,6 @@ async function showOnce(deps: ClusterReaderDeps, options: StatusOptions, termina
   const view = await readCluster(deps, terminal.signal);
   await checkOperator(view, deps, terminal.signal);
   return showView(view, options, terminal);
-}
-
-/** Without any object of an operator, the namespace is probably wrong. */
-async function checkOperator(view: ClusterView, deps: ClusterReaderDeps, signal: AbortSignal): Promise<void> {
-  if (view.hasOperator === 'yes') return;
-  const others = await findOperators(deps, signal);
-  // Objects that may not be read can exist.
-  if (view.hasOperator === 'no' || others.length > 0) throw await missingOperatorError(others, deps, signal);
 }
 
 type ShowOptions = Pick<StatusOptions, 'hosts' | 'form' | 'hasHeaders'>;
