@@ -25,6 +25,7 @@ export const errorCodes = {
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
   REMOVAL_REFUSED:
     'The command cannot remove this host: it belongs to a Machine, or its objects contradict each other.',
+  SANDBOX_STORY_FAILED: 'What a story of the sandbox describes did not happen in time.',
   REMOVAL_UNFINISHED: 'The command stopped waiting for the end of a removal, which goes on.',
 
   NODE_NAME_TAKEN: 'The Node name of a host belongs to another host.',
