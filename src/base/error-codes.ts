@@ -23,6 +23,7 @@ export const errorCodes = {
   NAME_LOOKUP_FAILED: 'No name server answered a DNS query.',
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
+  REMOVED_HOST_MALFORMED: 'A key of the ConfigMap windows-removed-hosts has a value that cannot be read.',
   REMOVAL_REFUSED:
     'The command cannot remove this host: it belongs to a Machine, or its objects contradict each other.',
   SANDBOX_STORY_FAILED: 'What a story of the sandbox describes did not happen in time.',

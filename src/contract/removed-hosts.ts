@@ -1,30 +1,70 @@
+import { byteOrder } from '#base/compare.ts';
+import { isNodeName } from '#base/dns-name.ts';
+import { AppError, type attempt, shown } from '#base/errors.ts';
 import { isRecord, jsonIn } from '#base/fields.ts';
+import { configMapName } from './names.ts';
 
-/** A host that was removed by force: it may still run what the operator installed, and register its Node again. */
+/** A host that was removed by force, so that its kubelet may still run. Stored in the ConfigMap `windows-removed-hosts`. */
 export interface RemovedHost {
-  /** When, as RFC 3339. */
+  /** Key of the ConfigMap's data. */
+  node: string;
+  /** RFC 3339 time of the removal. */
   removed: string;
+  /** At which the operator connected to it. */
   address: string;
   /** Name of its WindowsInstance. */
   instance: string;
 }
 
-const maxHosts = 5000;
-const maxCharacters = 2000;
-const timePattern = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
+type RemovedHostResult = ReturnType<typeof attempt<RemovedHost>>;
 
-/** Reads the ConfigMap `windows-removed-hosts`: notes by Node name. Other values are left out. */
-export function parseRemovedHosts(data: Readonly<Record<string, string>> = {}): Map<string, RemovedHost> {
-  const notes = Object.entries(data)
-    .slice(0, maxHosts)
-    .flatMap(([node, text]) => readNote(text).map(note => [node, note] as const));
-  return new Map(notes);
+/** A ConfigMap holds 1 MiB; a note has at most 1 KiB. */
+export const maxRemovedHosts = 1000;
+const maxCharacters = 1024;
+/** As of the fields of a WindowsInstance. */
+const maxText = 253;
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
+
+/** One result per key, sorted by key. */
+export function parseRemovedHosts(data: Readonly<Record<string, string>> = {}): RemovedHostResult[] {
+  return Object.keys(data)
+    .sort(byteOrder)
+    .map(node => parseRemovedHost(node, data[node] ?? ''));
 }
 
-function readNote(text: unknown): RemovedHost[] {
-  const value = typeof text === 'string' && text.length <= maxCharacters ? jsonIn(text) : undefined;
-  if (!isRecord(value)) return [];
-  const { removed, address, instance } = value;
-  if (typeof removed !== 'string' || !timePattern.test(removed)) return [];
-  return typeof address === 'string' && typeof instance === 'string' ? [{ removed, address, instance }] : [];
+/** Value of the key, for a merge patch of the ConfigMap's data. */
+export function printRemovedHost({ removed, address, instance }: RemovedHost): string {
+  return JSON.stringify({ removed, address, instance });
+}
+
+/** Names of the oldest hosts beyond the limit. */
+export function surplusHosts(hosts: readonly RemovedHost[], limit = maxRemovedHosts): string[] {
+  return [...hosts]
+    .sort((one, other) => byteOrder(other.removed, one.removed) || byteOrder(one.node, other.node))
+    .slice(limit)
+    .map(({ node }) => node);
+}
+
+function parseRemovedHost(node: string, text: string): RemovedHostResult {
+  const value = text.length > maxCharacters ? undefined : jsonIn(text);
+  const { removed, address, instance } = isRecord(value) ? value : {};
+  const isValid = isNodeName(node) && isTime(removed) && isText(address) && isText(instance);
+  return isValid
+    ? { ok: true, value: { node, removed, address, instance } }
+    : { ok: false, error: malformed(node, text) };
+}
+
+function isTime(value: unknown): value is string {
+  return typeof value === 'string' && rfc3339.test(value) && !Number.isNaN(Date.parse(value));
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= maxText;
+}
+
+function malformed(node: string, text: string): AppError {
+  const { removedHosts } = configMapName;
+  return new AppError('REMOVED_HOST_MALFORMED', `ConfigMap ${removedHosts}: ${shown(node)} is ${shown(text)}`, {
+    remedy: `Delete the key, or set it to {"removed":"<RFC 3339 time>","address":"<address>","instance":"<name>"}.`,
+  });
 }

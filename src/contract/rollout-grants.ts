@@ -1,30 +1,140 @@
+import { timestamp } from '#base/clock.ts';
+import { byteOrder } from '#base/compare.ts';
 import { isRecord, jsonIn } from '#base/fields.ts';
 import { type JourneyName, journeyNames } from './windows-instance/resource.ts';
 
-/** A Node that is out of service by permission of the disruption budget. */
-export interface GrantNote {
+/** What takes a node out of service: a journey, or the replacement of its Machine. */
+export type GrantJourney = JourneyName | 'replace';
+
+/** Journeys that need a grant. One that runs without a grant has lost it. */
+export const grantedJourneys: ReadonlySet<GrantJourney> = new Set<GrantJourney>([
+  'remove',
+  'upgrade',
+  'reboot',
+  'refresh',
+  'replace',
+]);
+
+/** A node that is out of service by permission of the disruption budget. */
+export interface Grant {
+  /** Name of the WindowsInstance. */
+  instance: string;
+  /** Of the WindowsInstance: one that is created again under the name does not inherit the grant. */
+  uid: string;
   node: string;
-  journey: JourneyName;
-  /** As RFC 3339. */
-  since: string;
+  journey: GrantJourney;
+  sinceMs: number;
+  /** Of a Machine that is replaced: until its Node is gone it counts as granted, and not as missing in its set. */
+  machineSet?: string;
+  /** Since when the node is in service again; the grant ends after the soak time. */
+  readyMs?: number;
 }
 
+/** How long a node was out of service, not by the operator, while a host waited for a grant. */
+export interface UnavailableTime {
+  ms: number;
+  /** When it was last increased. */
+  lastMs: number;
+}
+
+export interface RolloutGrants {
+  grants: readonly Grant[];
+  /** By name of the Node. */
+  unavailable: ReadonlyMap<string, UnavailableTime>;
+  /** Names of instances whose grants cannot be read. */
+  unreadable: readonly string[];
+}
+
+/** Names of instances have no underscore. */
+const unavailableKey = '_unavailable';
 const maxGrants = 5000;
-const maxCharacters = 2000;
+const maxNodes = 5000;
+const maxValue = 2000;
+const maxUnavailableValue = 500_000;
 
-/** Reads the ConfigMap `windows-rollout-grants`: grants by the name of their instance. Other values are left out. */
-export function parseGrants(data: Readonly<Record<string, string>> = {}): Map<string, GrantNote> {
-  const grants = Object.entries(data)
-    .slice(0, maxGrants)
-    .flatMap(([instance, text]) => readGrant(text).map(grant => [instance, grant] as const));
-  return new Map(grants);
+/** Parses the data of `windows-rollout-grants`. */
+export function parseGrants(data: Readonly<Record<string, string>> = {}): RolloutGrants {
+  const keys = Object.keys(data)
+    .filter(key => key !== unavailableKey)
+    .toSorted(byteOrder)
+    .slice(0, maxGrants);
+  const read = keys.map(key => ({ key, grant: parseGrant(key, data[key] ?? '') }));
+  return {
+    grants: read.flatMap(({ grant }) => (grant === undefined ? [] : [grant])),
+    unavailable: parseUnavailable(data[unavailableKey] ?? ''),
+    unreadable: read.flatMap(({ key, grant }) => (grant === undefined ? [instanceOf(key)] : [])),
+  };
 }
 
-function readGrant(text: unknown): GrantNote[] {
-  const value = typeof text === 'string' && text.length <= maxCharacters ? jsonIn(text) : undefined;
-  if (!isRecord(value)) return [];
-  const { node, journey, since } = value;
-  const known = journeyNames.find(name => name === journey);
-  if (known === undefined || typeof node !== 'string' || typeof since !== 'string') return [];
-  return Number.isNaN(Date.parse(since)) ? [] : [{ node, journey: known, since }];
+export function printGrants({ grants, unavailable }: Omit<RolloutGrants, 'unreadable'>): Record<string, string> {
+  const data: Record<string, string> = {};
+  for (const grant of grants.toSorted(byInstance).slice(0, maxGrants)) {
+    // A former instance of the same name can still have a node out of service.
+    const key = Object.hasOwn(data, grant.instance) ? `${grant.instance}_${grant.uid}` : grant.instance;
+    data[key] = printGrant(grant);
+  }
+  if (unavailable.size > 0) data[unavailableKey] = printUnavailable(unavailable);
+  return data;
+}
+
+function byInstance(one: Grant, other: Grant): number {
+  return byteOrder(one.instance, other.instance) || one.sinceMs - other.sinceMs || byteOrder(one.uid, other.uid);
+}
+
+function instanceOf(key: string): string {
+  const [instance = ''] = key.split('_', 1);
+  return instance;
+}
+
+function printGrant({ uid, node, journey, sinceMs, machineSet, readyMs }: Grant): string {
+  const ready = readyMs === undefined ? {} : { ready: timestamp(readyMs) };
+  return JSON.stringify({ node, journey, since: timestamp(sinceMs), machineSet, ...ready, uid });
+}
+
+function parseGrant(key: string, text: string): Grant | undefined {
+  const value = text.length > maxValue ? undefined : jsonIn(text);
+  if (!isRecord(value)) return undefined;
+  const { node, journey: name, uid, since, machineSet, ready } = value;
+  const journey = [...journeyNames, 'replace' as const].find(each => each === name);
+  const [sinceMs, readyMs] = [timeOf(since), timeOf(ready)];
+  if (typeof node !== 'string' || node === '' || typeof uid !== 'string') return undefined;
+  if (journey === undefined || sinceMs === undefined) return undefined;
+  return {
+    instance: instanceOf(key),
+    uid,
+    node,
+    journey,
+    sinceMs,
+    ...(typeof machineSet === 'string' && { machineSet }),
+    ...(readyMs !== undefined && { readyMs }),
+  };
+}
+
+function timeOf(value: unknown): number | undefined {
+  const ms = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
+function printUnavailable(unavailable: RolloutGrants['unavailable']): string {
+  const latest = [...unavailable].toSorted(([, one], [, other]) => other.lastMs - one.lastMs).slice(0, maxNodes);
+  const lines = latest.map(([node, { ms, lastMs }]) => [
+    node,
+    { seconds: Math.ceil(ms / 1000), last: timestamp(lastMs) },
+  ]);
+  return JSON.stringify(Object.fromEntries(lines.toSorted(([one], [other]) => byteOrder(String(one), String(other)))));
+}
+
+function parseUnavailable(text: string): Map<string, UnavailableTime> {
+  const value = text.length > maxUnavailableValue ? undefined : jsonIn(text);
+  if (!isRecord(value)) return new Map();
+  return new Map(
+    Object.entries(value)
+      .slice(0, maxNodes)
+      .flatMap(([node, time]): [string, UnavailableTime][] => {
+        const { seconds, last } = isRecord(time) ? time : {};
+        const lastMs = timeOf(last);
+        if (typeof seconds !== 'number' || !(seconds >= 0) || lastMs === undefined) return [];
+        return [[node, { ms: seconds * 1000, lastMs }]];
+      }),
+  );
 }

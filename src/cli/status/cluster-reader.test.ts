@@ -82,7 +82,7 @@ test('reads why the cluster does not support Windows nodes', async () => {
 });
 
 test('reads the budget and the hosts that were removed by force', async () => {
-  const grant = { node: 'win-1', journey: 'remove', since: '2026-07-01T12:00:00Z' };
+  const grant = { node: 'win-1', journey: 'remove', since: '2026-07-01T12:00:00Z', uid: 'u1' };
   const note = { removed: '2026-07-01T12:00:00Z', address: '10.0.0.5', instance: 'win-5' };
   const data: [name: string, data: Record<string, string>][] = [
     [configMapName.rollout, { maxUnavailable: '2' }],
@@ -93,7 +93,7 @@ test('reads the budget and the hosts that were removed by force', async () => {
     await cluster.put(configMaps, { metadata: { name, namespace: cluster.namespace }, data: content });
   expect(await readCluster(parts(), never)).toMatchObject({
     maxUnavailable: '2',
-    grants: [{ instance: 'win-1', ...grant }],
+    grants: [{ instance: 'win-1', node: 'win-1', journey: 'remove', sinceMs: Date.parse(grant.since) }],
     removedHosts: [{ node: 'win-5', ...note }],
   });
 });

@@ -3,7 +3,7 @@ import { condition, hostIn, nodeOf, viewOf } from '../../../../test/kit/status-v
 import { clusterLines } from './budget-lines.ts';
 
 const since = '2026-07-01T12:00:00Z';
-const grant = { instance: 'win-1', node: 'node-1', journey: 'remove', since } as const;
+const grant = { instance: 'win-1', node: 'node-1', journey: 'remove', sinceMs: Date.parse(since) } as const;
 const removed = { node: 'win-5', removed: since, address: '10.0.0.5', instance: 'win-5' };
 const waiting = hostIn('ready', 'win-2', {
   conditions: [condition('Ready', 'True', 'WaitsForBudget', 'win-1 holds the budget')],

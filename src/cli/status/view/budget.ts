@@ -1,11 +1,11 @@
-import { byteOrder } from '#base/compare.ts';
+import { timestamp } from '#base/clock.ts';
 import type { ClusterView, HostView } from './host-view.ts';
 import { waitsForBudget } from './removal.ts';
 
 /** The disruption budget: who is out of service, and who waits. */
 export interface BudgetView {
   maxUnavailable: string;
-  holds: ClusterView['grants'];
+  holds: readonly { instance: string; node: string; journey: string; since: string }[];
   waits: readonly { host: string; message: string }[];
 }
 
@@ -16,7 +16,9 @@ export function budgetOf(view: ClusterView, hosts: readonly HostView[]): BudgetV
   });
   return {
     maxUnavailable: view.maxUnavailable === '' ? defaultMaxUnavailable : view.maxUnavailable,
-    holds: view.grants.toSorted((one, other) => byteOrder(one.since, other.since)),
+    holds: view.grants
+      .toSorted((one, other) => one.sinceMs - other.sinceMs)
+      .map(({ instance, node, journey, sinceMs }) => ({ instance, node, journey, since: timestamp(sinceMs) })),
     waits,
   };
 }

@@ -2,7 +2,7 @@ import type { Condition } from '#base/condition.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { RemovedHost } from '#contract/removed-hosts.ts';
-import type { GrantNote } from '#contract/rollout-grants.ts';
+import type { Grant } from '#contract/rollout-grants.ts';
 import type {
   InstanceActivity,
   InstanceProgress,
@@ -46,9 +46,9 @@ export interface ClusterView {
   /** How many Nodes may be out of service at once, as set by a user. */
   maxUnavailable: string;
   /** Nodes that are out of service by permission of the budget. */
-  grants: readonly (GrantNote & { instance: string })[];
+  grants: readonly Pick<Grant, 'instance' | 'node' | 'journey' | 'sinceMs'>[];
   /** Hosts that were removed by force. */
-  removedHosts: readonly (RemovedHost & { node: string })[];
+  removedHosts: readonly RemovedHost[];
   /** Lists that could not be read. What is missing in them is no evidence. */
   unread: readonly ListName[];
   /** Whether the namespace has an object of an operator; unknown if such objects cannot be read. */
