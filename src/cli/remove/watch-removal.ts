@@ -25,34 +25,52 @@ const settleMs = 3000;
 
 /** Prints each step until Node, instance and entry are gone. */
 export async function watchRemoval(target: Target, deps: WatchRemovalDeps): Promise<RemovalEnd> {
-  const { cluster, print, clock, signal } = deps;
+  const { cluster, print, clock, signal, timeoutMs } = deps;
   const lines = new RemovalLines(deps.stamp);
+  const ending = new Ending(target);
   const startMs = clock.monotonicMs();
   let end: RemovalEnd = 'stopped';
-  let goneSinceMs: number | undefined;
-  let wasRequested = false;
-  const state = (): RemovalEnd | undefined => {
+  const refresh = () => {
     const view = cluster.view();
-    const nowMs = clock.monotonicMs();
     const host = hostViews(view).find(({ instance }) => isNamed(instance, target));
     if (host !== undefined) lines.next(host, clock.now()).forEach(print);
-    wasRequested ||= host?.instance !== undefined && hasRequest(host.instance);
-    goneSinceMs = isGone(target, view) ? (goneSinceMs ?? nowMs) : undefined;
-    if (goneSinceMs !== undefined && nowMs - goneSinceMs >= (target.is === 'instance' ? settleMs : 0)) return 'removed';
-    const isKept = host?.instance !== undefined && wasRequested && !hasRequest(host.instance);
-    if (isKept || isListed(target, view)) return 'canceled';
-    return nowMs - startMs > deps.timeoutMs ? 'timed out' : undefined;
-  };
-  const refresh = () => {
-    end = state() ?? 'stopped';
+    const nowMs = clock.monotonicMs();
+    end = ending.next(view, nowMs) ?? (nowMs - startMs > timeoutMs ? 'timed out' : 'stopped');
     return end === 'stopped' ? 'continue' : 'stop';
   };
   await follow(refresh, { onChange: cluster.onChange, clock, signal });
   return end;
 }
 
+/** Recognizes the end of a removal by what the cluster has. */
+class Ending {
+  readonly #target: Target;
+  #goneSinceMs: number | undefined;
+  #wasRequested = false;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  next(view: ClusterView, nowMs: number): 'removed' | 'canceled' | undefined {
+    const target = this.#target;
+    if (isListed(target, view)) return 'canceled';
+    this.#goneSinceMs = isGone(target, view) ? (this.#goneSinceMs ?? nowMs) : undefined;
+    if (this.#goneSinceMs !== undefined) return nowMs - this.#goneSinceMs >= settleMsOf(target) ? 'removed' : undefined;
+    const instance = view.instances.find(each => isNamed(each, target));
+    if (instance === undefined) return undefined;
+    if (this.#wasRequested && !hasRequest(instance)) return 'canceled';
+    this.#wasRequested ||= hasRequest(instance);
+    return undefined;
+  }
+}
+
+function settleMsOf({ is }: Target): number {
+  return is === 'instance' ? settleMs : 0;
+}
+
 /** Objects that cannot be read are no evidence; the instance is deleted last. */
-export function isGone(target: Target, view: Pick<ClusterView, 'instances' | 'nodes' | 'entries'>): boolean {
+function isGone(target: Target, view: Pick<ClusterView, 'instances' | 'nodes' | 'entries'>): boolean {
   const node = nodeNameOf(target);
   const hasNode = node !== undefined && view.nodes.some(({ name }) => name === node);
   return !hasNode && !isListed(target, view) && !view.instances.some(instance => isNamed(instance, target));
