@@ -24,6 +24,10 @@ export const errorCodes = {
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
   REMOVED_HOST_MALFORMED: 'A key of the ConfigMap windows-removed-hosts has a value that cannot be read.',
+  REMOVAL_REFUSED:
+    'The command cannot remove this host: it belongs to a Machine, or its objects contradict each other.',
+  REMOVAL_UNFINISHED: 'The command stopped waiting for the end of a removal, which goes on.',
+  SANDBOX_STORY_FAILED: 'What a story of the sandbox describes did not happen in time.',
 
   // windows-rollout
   ROLLOUT_SETTING_INVALID: 'A value of windows-rollout cannot be used; the last valid one counts.',

@@ -1,5 +1,6 @@
 import { systemClock } from '#base/clock.ts';
 import type { RunningSandbox, SandboxFactory, SandboxSpec } from '#cli/sandbox/running.ts';
+import { managedDescription } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '#kube/controller/metrics.ts';
@@ -66,6 +67,10 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
         sshSessions: host.stats.execSessions + host.stats.sftpSessions,
         uploadedBytes: host.stats.uploadedBytes,
         reboots: host.stats.reboots,
+        installed: {
+          services: [...host.state.services.values()].filter(isManaged).map(({ name }) => name),
+          networks: host.state.networks.map(({ name }) => name),
+        },
       })),
     [Symbol.asyncDispose]: async () => {
       stop.abort(new Error('the sandbox is stopping'));
@@ -74,6 +79,10 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
       await sandbox.stop();
     },
   };
+}
+
+function isManaged({ name, config }: { name: string; config: { description: string } }): boolean {
+  return config.description === managedDescription(name);
 }
 
 /** Payload programs of this size that simulated hosts can run. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
 import { asciiText, needsAscii } from '#cli/ascii-text.ts';
@@ -60,6 +61,17 @@ const status: Program = {
   run: async words => (await import('#cli/status/program.ts')).statusProgram(words, liveTerminal()),
 };
 
+const remove: Program = {
+  name: 'remove',
+  summary: 'remove a Windows host from a cluster; see `wmco remove --help`',
+  line: async () => (await import('#cli/remove/options.ts')).removeLine,
+  run: async words => {
+    const terminal = liveTerminal();
+    const ask = process.stdin.isTTY && process.stdout.isTTY ? askOn(terminal.signal) : undefined;
+    return (await import('#cli/remove/program.ts')).removeProgram(words, { ...terminal, ask });
+  },
+};
+
 const sandbox: Program = {
   name: 'sandbox',
   summary: 'run a cluster with simulated hosts; see `wmco sandbox --help`',
@@ -112,6 +124,20 @@ function liveTerminal(): LiveTerminal {
   };
 }
 
+/** Reads one line; Ctrl-C stays a signal of the process, because readline does not control the terminal. */
+function askOn(signal: AbortSignal): (question: string) => Promise<string> {
+  return async question => {
+    const lines = createInterface({ input: process.stdin, output: process.stdout, terminal: false });
+    // Without a line, input has ended.
+    const ended = new Promise<string>(resolve => lines.once('close', () => resolve('')));
+    try {
+      return await Promise.race([lines.question(inLocale(question), { signal }), ended]);
+    } finally {
+      lines.close();
+    }
+  };
+}
+
 /** Searched once: live tables show it several times a second. */
 let knownCommand: string | undefined;
 
@@ -133,7 +159,7 @@ function isSameFile(one: string, other: string): boolean {
 
 try {
   const terminal = { out, err, stdin: () => text(process.stdin), version, runtime };
-  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, sandbox, complete]);
+  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, remove, sandbox, complete]);
 } catch (error) {
   err(`${errorText(internalError(error))}\n`);
   process.exitCode = 1;

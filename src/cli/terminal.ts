@@ -25,6 +25,12 @@ export interface LiveTerminal extends Pick<Terminal, 'out' | 'err' | 'version'> 
   clock: Clock;
 }
 
+/** A terminal at which a user can answer. */
+export interface AskingTerminal extends LiveTerminal {
+  /** Prints the question and reads one line; undefined when there is no user to ask. */
+  ask: ((question: SafeText) => Promise<string>) | undefined;
+}
+
 export interface TerminalSize {
   columns: number;
   rows: number;

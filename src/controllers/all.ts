@@ -93,7 +93,9 @@ export function createControllers(given: AllParts): Controller[] {
   ];
 }
 
-function machineControllers(parts: AllParts & Pick<MachinesParts, 'installation'> & { rollout: Rollout }): Controller[] {
+function machineControllers(
+  parts: AllParts & Pick<MachinesParts, 'installation'> & { rollout: Rollout },
+): Controller[] {
   return [
     userData.userDataController(parts),
     machineSource.machinesController({ ...parts, ...parts.machineSettings() }),

@@ -168,6 +168,20 @@ test('cleanup removes everything from the host and does not touch the Node', asy
   expect(left.map(({ name }) => name)).toEqual([]);
 });
 
+test('a deleted Node returns when its kubelet restarts, and not after a cleanup', async () => {
+  const requestCount = async () => {
+    const { items } = await operator.client.list(certificateSigningRequests);
+    return items.filter(({ spec }) => spec.signerName === signer.kubeletClient).length;
+  };
+  const before = await requestCount();
+  for (const name of ['win-2', 'win-3']) await operator.client.delete(nodes, name);
+  for (const name of ['win-2', 'win-3']) sandbox.host(name).cutPower();
+  await expect.poll(() => readyOf('win-2').catch(() => undefined), patient).toMatchObject({ status: 'True' });
+  expect(await requestCount()).toBe(before);
+  await expect.poll(() => sandbox.host('win-3').isOn, patient).toBe(true);
+  expect(await operator.node('win-3').catch(() => 'gone')).toBe('gone');
+});
+
 test('the host of a Machine becomes a Node with approvals of the cluster only', async () => {
   await using own = await startSandbox({ machines: 1, speed: 10 });
   const isAgents = ({ spec }: { spec: { signerName: string } }) => spec.signerName === signer.apiClient;

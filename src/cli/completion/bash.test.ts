@@ -29,7 +29,7 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   return stdout.split('\n').filter(word => word !== '');
 }
 
-const all = ['render', 'check', 'operator', 'status', 'sandbox', 'completion', 'version', 'help'];
+const all = ['render', 'check', 'operator', 'status', 'remove', 'sandbox', 'completion', 'version', 'help'];
 const cases: [line: string, want: string[]][] = [
   ['wmco ', all],
   ['wmco sta', ['status']],
@@ -37,7 +37,8 @@ const cases: [line: string, want: string[]][] = [
   ['wmco __', []],
   ['wmco -', ['-h', '--help', '--version']],
   ['wmco render ', ['services', 'files', 'registries', 'user-data', 'kubelet-config', 'crd', 'help']],
-  ['wmco help re', ['render']],
+  ['wmco help re', ['render', 'remove']],
+  ['wmco remove --fo', ['--force', '--forget']],
   ['wmco help render us', ['user-data']],
   ['wmco render crd ', []],
   ['wmco render crd --', ['--output', '--help']],

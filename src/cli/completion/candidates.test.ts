@@ -75,6 +75,11 @@ test('finds the cluster by KUBECONFIG', async () => {
   expect(await candidates(['hosts', '-w'], { KUBECONFIG: join(folder, 'good') })).toContain('win-1');
 });
 
+test('accepts the flags of wmco remove', async () => {
+  const words = ['hosts', '--force', '--username', 'x', '--kubeconfig', join(folder, 'good')];
+  expect(await candidates(words)).toContain('win-1');
+});
+
 test('lists no hosts and prints no error after two seconds without an answer', async () => {
   const clock = manualClock();
   const listed = candidates(['hosts', '--kubeconfig', join(folder, 'slow')], {}, clock);

@@ -1,8 +1,10 @@
+import { type CommandLine, parseCommandLine } from '#base/command-line.ts';
 import { AppError } from '#base/errors.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import { readCluster } from '../status/cluster-reader.ts';
 import { openClient } from '../status/connection.ts';
-import { readStatusOptions } from '../status/options.ts';
+import { clusterOptions, statusLine } from '../status/options.ts';
+import { removeLine } from '../remove/options.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
 import { sandboxLine } from '../sandbox/options.ts';
 import { joinText, printable } from '../safe-text.ts';
@@ -33,6 +35,9 @@ export async function completeProgram(
   return 0;
 }
 
+/** Accepts the flags of every command that has hosts as arguments. */
+const hostsLine = { ...statusLine, flags: { ...removeLine.flags, ...statusLine.flags } } satisfies CommandLine;
+
 /** Names of the cluster are foreign text: others could be flags or commands for the shell. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
@@ -51,14 +56,15 @@ function timeoutError(): AppError {
   return new AppError('API_DEADLINE', 'the cluster did not answer in time', { remedy: 'Retry.' });
 }
 
-/** The words are those of `wmco status`, which name the cluster. */
+/** The words are those of a command with hosts; its flags name the cluster. */
 async function clusterHostNames(
   words: readonly string[],
   terminal: LiveTerminal,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const options = readStatusOptions(words, terminal.environment);
-  if (options === undefined) return [];
+  const parsed = parseCommandLine(hostsLine, words);
+  if (parsed === undefined) return [];
+  const options = clusterOptions(parsed.values, terminal.environment);
   const client = await openClient(options, terminal);
   try {
     const view = await readCluster({ client, namespace: options.namespace, clock: terminal.clock }, signal);

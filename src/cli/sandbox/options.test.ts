@@ -17,6 +17,7 @@ const defaults: SandboxOptions = {
   kubeconfig: undefined,
   log: undefined,
   timeoutMs: 600_000,
+  story: undefined,
 };
 
 const cases: [string[], Partial<SandboxOptions>][] = [
@@ -49,6 +50,10 @@ for (const [words, want] of cases) {
   test(`reads ${JSON.stringify(words)}`, () => expect(read(words)).toEqual({ ...defaults, ...want }));
 }
 
+test('a story has two hosts and no Machines', () => {
+  expect(read(['--story', 'remove'])).toMatchObject({ story: 'remove', hosts: 2, machines: 0 });
+});
+
 const refused: [string[], RegExp][] = [
   [['--hosts', 'many'], /--hosts is "many", not a whole number up to 500/],
   [['--hosts', '-1'], /--hosts is "-1"/],
@@ -72,6 +77,9 @@ const refused: [string[], RegExp][] = [
   [['--timeout', '-5m'], /--timeout is "-5m"/],
   [['--timeout', '10ms'], /--timeout is "10ms"/],
   [['--serve', '--exit-when-ready'], /cannot be combined/],
+  [['--story', 'remove', '--hosts', '3'], /--story and --hosts cannot be combined/],
+  [['--story', 'remove', '--serve'], /--story and --serve cannot be combined/],
+  [['--story', 'bogus'], /--story is "bogus"/],
 ];
 for (const [words, want] of refused) {
   test(`rejects ${JSON.stringify(words)} with a remedy`, () => {
@@ -91,6 +99,7 @@ test('--help shows examples, exit codes and when it exits', () => {
   expect(help).toContain('wmco sandbox --faults wrong-key@win-2,slow-disk@win-5');
   expect(help).toContain('Without a terminal it exits, unless --serve is given');
   expect(help).toContain('Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error.');
+  expect(help).toContain('wmco sandbox --story remove');
 });
 
 test('any arguments are read or rejected with a remedy', () => {

@@ -15,6 +15,8 @@ export interface SandboxOptions {
   /** Replaces the default path of the operator log. */
   log: string | undefined;
   timeoutMs: number;
+  /** Explains a part of the operator, then exits. */
+  story: 'remove' | undefined;
 }
 
 /** More would overload a laptop. */
@@ -40,6 +42,7 @@ const flags = {
     help: 'time limit for all hosts to become Ready',
     expected: timeoutExpected,
   },
+  story: { value: 'name', values: ['remove'], help: 'show and explain: remove, how a host is removed' },
 } as const satisfies Flags;
 
 export const sandboxLine: CommandLine<typeof flags> = {
@@ -52,8 +55,9 @@ Examples:
   wmco sandbox
   wmco sandbox --hosts 20 --machines 0 --speed 5 --exit-when-ready
   wmco sandbox --faults wrong-key@win-2,slow-disk@win-5,no-admin@winworker-1
+  wmco sandbox --story remove
 
-Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error.`,
+Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error. A story: 0 it went as described, 1 it did not.`,
 };
 
 /** Undefined when help is requested. */
@@ -72,12 +76,21 @@ export function readSandboxOptions(words: readonly string[]): SandboxOptions | u
     kubeconfig: values.kubeconfig || undefined,
     log: values.log || undefined,
     timeoutMs: parseGoDuration(values.timeout) ?? 0,
+    story: values.story === 'remove' ? ('remove' as const) : undefined,
   };
+  if (options.story !== undefined) return storyOptions(options, given);
   if (options.exitWhenReady && options.serve) {
     throw usage(sandboxLine, '--exit-when-ready and --serve cannot be combined');
   }
   if (options.hosts + options.machines === 0) throw usage(sandboxLine, '--hosts and --machines are both 0');
   return options;
+}
+
+/** A story has its own hosts. */
+function storyOptions(options: SandboxOptions, given: ReadonlyMap<string, unknown>): SandboxOptions {
+  const [other] = ['hosts', 'machines', 'faults', 'serve', 'exit-when-ready'].filter(name => given.has(name));
+  if (other !== undefined) throw usage(sandboxLine, `--story and --${other} cannot be combined`);
+  return { ...options, hosts: 2, machines: 0 };
 }
 
 function hostsExpected(text: string): string | undefined {

@@ -39,6 +39,7 @@ async function stage(fail?: AppError): Promise<Stage> {
     sshSessions: 7,
     uploadedBytes: 8e6,
     reboots: 0,
+    installed: { services: [], networks: [] },
   });
   const start = async (spec: SandboxSpec): Promise<RunningSandbox> => {
     specs.push(spec);

@@ -18,6 +18,7 @@ import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { readSandboxOptions, sandboxLine, type SandboxOptions } from './options.ts';
 import { openSandboxFiles, type SandboxFiles } from './files.ts';
 import type { RunningSandbox, SandboxFactory } from './running.ts';
+import { playRemoveStory } from './story/remove-story.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
 import { experimentLines, hintLines, startLines } from './usage-lines.ts';
 
@@ -44,6 +45,7 @@ export async function sandboxProgram(
   await files.writeKubeconfig(sandbox.kubeconfig);
   const client = createClient(loadKubeconfig(sandbox.kubeconfig), { clock: terminal.clock });
   try {
+    if (options.story !== undefined) return await playStory({ options, terminal, files, sandbox, client });
     return await new SandboxSession({
       options,
       terminal,
@@ -55,6 +57,29 @@ export async function sandboxProgram(
   } finally {
     await client.close();
   }
+}
+
+async function playStory(deps: Omit<SessionDeps, 'endFaultAnnotation'>): Promise<ExitCode> {
+  const { options, terminal, sandbox, client, files } = deps;
+  const signal = AbortSignal.any([terminal.signal, sandbox.operatorExit]);
+  terminal.out(safe`${printable(heading(options, sandbox))}\n`);
+  terminal.out(safe`Operator log: ${oneLine(files.logFile)}\n\n`);
+  try {
+    await playRemoveStory({ terminal, sandbox, client, timeoutMs: options.timeoutMs, signal });
+    return 0;
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    reportOperatorExit(terminal, sandbox);
+    return 1;
+  }
+}
+
+/** True if the operator has exited by itself. */
+function reportOperatorExit(terminal: LiveTerminal, { operatorExit }: RunningSandbox): boolean {
+  if (!operatorExit.aborted) return false;
+  const reason: unknown = operatorExit.reason;
+  terminal.err(safe`${errorText(isAppError(reason) ? reason : internalError(reason))}\n`);
+  return true;
 }
 
 function endFaultText(annotation: string): string {
@@ -196,12 +221,7 @@ class SandboxSession {
   /** Depends only on the first time the hosts settled: later changes are made by the user. */
   #exitCode(): ExitCode {
     const { terminal, sandbox } = this.#deps;
-    const { operatorExit } = sandbox;
-    if (operatorExit.aborted) {
-      const reason: unknown = operatorExit.reason;
-      terminal.err(safe`${errorText(isAppError(reason) ? reason : internalError(reason))}\n`);
-      return 1;
-    }
+    if (reportOperatorExit(terminal, sandbox)) return 1;
     return this.#settled?.isGood === true ? 0 : 1;
   }
 

@@ -23,6 +23,8 @@ export interface SimulatedMachine {
   sshSessions: number;
   uploadedBytes: number;
   reboots: number;
+  /** What the operator installed and has not removed. */
+  installed: { services: readonly string[]; networks: readonly string[] };
 }
 
 /** A cluster, an operator and hosts in this process. */

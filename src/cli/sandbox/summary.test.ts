@@ -48,6 +48,7 @@ const machine = (name: string, sshSessions: number, uploadedBytes: number): Simu
   sshSessions,
   uploadedBytes,
   reboots: 0,
+  installed: { services: [], networks: [] },
 });
 const look = { nowMs: noonMs + 20_000 };
 

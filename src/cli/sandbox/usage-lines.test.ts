@@ -3,7 +3,15 @@ import { hostIn } from '../../../test/kit/status-views.ts';
 import { experimentLines, hintLines, startLines } from './usage-lines.ts';
 
 const facts = { command: '/opt/wmco', kubeconfig: '/tmp/x/kubeconfig', logFile: '/tmp/x/operator.log' };
-const machine = (name: string, ...faults: string[]) => ({ name, faults, sshSessions: 0, uploadedBytes: 0, reboots: 0 });
+const installed = { services: [], networks: [] };
+const machine = (name: string, ...faults: string[]) => ({
+  name,
+  faults,
+  sshSessions: 0,
+  uploadedBytes: 0,
+  reboots: 0,
+  installed,
+});
 const hints = {
   ...facts,
   namespace: 'ns',

@@ -89,6 +89,23 @@ test('reads which settings of the disruption budget are invalid', async () => {
   expect((await readCluster(parts(), never)).clusterProblems).toEqual([problem]);
 });
 
+test('reads the budget and the hosts that were removed by force', async () => {
+  const grant = { node: 'win-1', journey: 'remove', since: '2026-07-01T12:00:00Z', uid: 'u1' };
+  const note = { removed: '2026-07-01T12:00:00Z', address: '10.0.0.5', instance: 'win-5' };
+  const data: [name: string, data: Record<string, string>][] = [
+    [configMapName.rollout, { maxUnavailable: '2' }],
+    [configMapName.rolloutGrants, { 'win-1': JSON.stringify(grant), bad: '{' }],
+    [configMapName.removedHosts, { 'win-5': JSON.stringify(note), bad: '{' }],
+  ];
+  for (const [name, content] of data)
+    await cluster.put(configMaps, { metadata: { name, namespace: cluster.namespace }, data: content });
+  expect(await readCluster(parts(), never)).toMatchObject({
+    maxUnavailable: '2',
+    grants: [{ instance: 'win-1', node: 'win-1', journey: 'remove', sinceMs: Date.parse(grant.since) }],
+    removedHosts: [{ node: 'win-5', ...note }],
+  });
+});
+
 test('follows changes', async () => {
   await using followed = await watchCluster(parts(), never);
   let changes = 0;
@@ -182,6 +199,9 @@ test('notes objects that cannot be read and returns the others', async () => {
   expect(view.notes).toEqual([
     'ConfigMap windows-instances cannot be read: permission denied',
     'ConfigMap windows-machine-config-operator-status cannot be read: permission denied',
+    'ConfigMap windows-removed-hosts cannot be read: permission denied',
+    'ConfigMap windows-rollout cannot be read: permission denied',
+    'ConfigMap windows-rollout-grants cannot be read: permission denied',
     'ConfigMap windows-ssh-host-keys cannot be read: permission denied',
     'Lease windows-machine-config-operator cannot be read: permission denied',
     'Machines cannot be read: permission denied',

@@ -6,6 +6,8 @@ import { configMapName, machineLabel, namespaceName, nodeLabel, operatorName } f
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
 import { clusterSuitable, problemsIn, readConditions, rolloutSettings } from '#contract/operator-status.ts';
+import { parseRemovedHosts } from '#contract/removed-hosts.ts';
+import { parseGrants } from '#contract/rollout-grants.ts';
 import { ApiError, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { Informers } from '#kube/informer/informers.ts';
@@ -90,18 +92,25 @@ interface ListRequest {
 function listRequests({ namespace }: Pick<ClusterReaderDeps, 'namespace'>): ListRequest[] {
   const named = (name: string) => ({ namespace, fieldSelector: `metadata.name=${name}` });
   const ofMachines = { namespace: namespaceName.machineApi, labelSelector: `${machineLabel.osId}=Windows` };
-  const { instances, hostKeys, operatorStatus } = configMapName;
+  const { instances } = configMapName;
+  const ofConfigMap = (name: ConfigMapList): ListRequest => {
+    const configMap = configMapName[name];
+    return { name, what: `ConfigMap ${configMap}`, resource: configMaps, scope: named(configMap) };
+  };
   return [
     { name: 'instances', what: 'WindowsInstances', resource: windowsInstances, scope: { namespace } },
     { name: 'nodes', what: 'Nodes', resource: nodes, scope: { labelSelector: `${nodeLabel.os}=windows` } },
     { name: 'entries', what: `ConfigMap ${instances}`, resource: configMaps, scope: named(instances) },
-    { name: 'hostKeys', what: `ConfigMap ${hostKeys}`, resource: configMaps, scope: named(hostKeys) },
-    { name: 'operatorStatus', what: `ConfigMap ${operatorStatus}`, resource: configMaps, scope: named(operatorStatus) },
+    ...configMapLists.map(ofConfigMap),
     { name: 'machines', what: 'Machines', resource: machines, scope: ofMachines },
     { name: 'machineSets', what: 'MachineSets', resource: machineSets, scope: { namespace: namespaceName.machineApi } },
     { name: 'lease', what: `Lease ${operatorName}`, resource: leases, scope: named(operatorName) },
   ];
 }
+
+/** Lists with the names of their ConfigMaps in `configMapName`. */
+const configMapLists = ['hostKeys', 'operatorStatus', 'rollout', 'rolloutGrants', 'removedHosts'] as const;
+type ConfigMapList = (typeof configMapLists)[number];
 
 /** Without those that could not be read. A kind that the cluster does not have is empty. */
 type Lists = Partial<Record<ListName, readonly KubeResource[]>>;
@@ -153,7 +162,7 @@ function readError(error: unknown, { namespace }: ClusterReaderDeps): unknown {
 
 function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[]): ClusterView {
   const listOf = (name: ListName) => lists[name] ?? [];
-  const dataOf = (name: 'entries' | 'hostKeys' | 'operatorStatus') =>
+  const dataOf = (name: 'entries' | ConfigMapList) =>
     (listOf(name)[0] as { data?: Record<string, string> } | undefined)?.data ?? {};
   const [lease] = listOf('lease') as readonly Lease[];
   const unread = listRequests(deps).flatMap(({ name }) => (lists[name] === undefined ? [name] : []));
@@ -167,6 +176,9 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     }),
     entries: dataOf('entries'),
     hostKeys: dataOf('hostKeys'),
+    maxUnavailable: dataOf('rollout')['maxUnavailable'] ?? '',
+    grants: parseGrants(dataOf('rolloutGrants')).grants,
+    removedHosts: parseRemovedHosts(dataOf('removedHosts')).flatMap(note => (note.ok ? [note.value] : [])),
     machines: listOf('machines'),
     machineSets: listOf('machineSets'),
     unread,

@@ -3,6 +3,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { operatorName } from '#contract/names.ts';
 import type { Client } from '#kube/client.ts';
 import { leases, namespaces } from '#kube/resources.ts';
+import type { ClusterView } from './view/host-view.ts';
 
 interface SearchDeps {
   client: Pick<Client, 'list' | 'find'>;
@@ -11,8 +12,20 @@ interface SearchDeps {
 
 const options = { timeoutMs: 10_000, maxRetries: 0 } as const;
 
+/** Without any object of an operator, the namespace is probably wrong. */
+export async function checkOperator(
+  { hasOperator }: Pick<ClusterView, 'hasOperator'>,
+  deps: SearchDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  if (hasOperator === 'yes') return;
+  const others = await findOperators(deps, signal);
+  // Objects that may not be read can exist.
+  if (hasOperator === 'no' || others.length > 0) throw await missingOperatorError(others, deps, signal);
+}
+
 /** The namespaces with an operator, as far as they can be read. */
-export async function findOperators({ client }: SearchDeps, signal: AbortSignal): Promise<string[]> {
+async function findOperators({ client }: SearchDeps, signal: AbortSignal): Promise<string[]> {
   const call = { ...options, signal };
   const named = { fieldSelector: `metadata.name=${operatorName}` };
   const found = await Promise.all([
@@ -32,7 +45,7 @@ async function namespacesIn(list: ReturnType<Client['list']>): Promise<string[]>
 }
 
 /** The error for a namespace without an operator; names those that have one. */
-export async function missingOperatorError(
+async function missingOperatorError(
   others: readonly string[],
   { client, namespace }: SearchDeps,
   signal: AbortSignal,

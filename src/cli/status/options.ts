@@ -1,29 +1,37 @@
 import { type CommandLine, type Flags, parseCommandLine, usage } from '#base/command-line.ts';
 import { defaultNamespace } from '#contract/names.ts';
 
-export interface StatusOptions {
-  /** Any names of hosts; all hosts when empty. */
-  hosts: readonly string[];
-  watch: boolean;
-  form: (typeof forms)[number];
-  hasHeaders: boolean;
+/** Which cluster, and where the operator is in it. */
+export interface ClusterOptions {
   kubeconfig: string | undefined;
   context: string | undefined;
   namespace: string;
 }
 
+export interface StatusOptions extends ClusterOptions {
+  /** Any names of hosts; all hosts when empty. */
+  hosts: readonly string[];
+  watch: boolean;
+  form: (typeof forms)[number];
+  hasHeaders: boolean;
+}
+
 const forms = ['text', 'wide', 'json', 'yaml', 'name'] as const;
 
-const flags = {
-  watch: { short: 'w', help: 'follow changes until Ctrl-C' },
-  output: { short: 'o', value: 'format', default: 'text', help: forms.join(', '), values: forms },
-  'no-headers': { help: 'print tables without headings and counts' },
+export const clusterFlags = {
   kubeconfig: {
     value: 'file',
     help: 'kubeconfig of the cluster; defaults to KUBECONFIG, ~/.kube/config, or the service account of the pod',
   },
   context: { value: 'name', help: 'context of the kubeconfig' },
   namespace: { short: 'n', value: 'name', help: 'namespace of the operator' },
+} as const satisfies Flags;
+
+const flags = {
+  watch: { short: 'w', help: 'follow changes until Ctrl-C' },
+  output: { short: 'o', value: 'format', default: 'text', help: forms.join(', '), values: forms },
+  'no-headers': { help: 'print tables without headings and counts' },
+  ...clusterFlags,
 } as const satisfies Flags;
 
 export const statusLine: CommandLine<typeof flags> = {
@@ -62,8 +70,17 @@ export function readStatusOptions(
     watch,
     form,
     hasHeaders: values['no-headers'] !== 'true',
-    kubeconfig: values.kubeconfig || undefined,
-    context: values.context || undefined,
-    namespace: values.namespace || environment['WATCH_NAMESPACE'] || defaultNamespace,
+    ...clusterOptions(values, environment),
+  };
+}
+
+export function clusterOptions(
+  { kubeconfig, context, namespace }: Readonly<Record<keyof typeof clusterFlags, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): ClusterOptions {
+  return {
+    kubeconfig: kubeconfig || undefined,
+    context: context || undefined,
+    namespace: namespace || environment['WATCH_NAMESPACE'] || defaultNamespace,
   };
 }

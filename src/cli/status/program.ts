@@ -4,14 +4,16 @@ import { jsonText, oneLine, printable, type SafeText, safe, yamlText } from '../
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { type ClusterReaderDeps, readCluster, watchCluster } from './cluster-reader.ts';
 import { openClient } from './connection.ts';
-import { findOperators, missingOperatorError } from './missing-operator.ts';
+import { checkOperator } from './missing-operator.ts';
 import { readStatusOptions, statusLine, type StatusOptions } from './options.ts';
+import { clusterLines } from './screen/budget-lines.ts';
 import { type Display, displayOn, jsonDisplay, layoutFor, screenDisplay } from './screen/displays.ts';
 import { follow } from './screen/follow.ts';
 import { hostPage } from './screen/host-page.ts';
 import { overview } from './screen/overview.ts';
 import { clusterProblemLines, type ProblemLayout } from './screen/problems.ts';
 import { selectHosts, selectKnownHosts } from './select-hosts.ts';
+import { budgetOf, removedHostsOf } from './view/budget.ts';
 import { hostViews } from './view/cluster-hosts.ts';
 import { hostData, objectName } from './view/host-data.ts';
 import { type ClusterView, type HostView, isGood } from './view/host-view.ts';
@@ -40,19 +42,18 @@ async function showOnce(deps: ClusterReaderDeps, options: StatusOptions, termina
   return showView(view, options, terminal);
 }
 
-/** Without any object of an operator, the namespace is probably wrong. */
-async function checkOperator(view: ClusterView, deps: ClusterReaderDeps, signal: AbortSignal): Promise<void> {
-  if (view.hasOperator === 'yes') return;
-  const others = await findOperators(deps, signal);
-  // Objects that may not be read can exist.
-  if (view.hasOperator === 'no' || others.length > 0) throw await missingOperatorError(others, deps, signal);
-}
-
 type ShowOptions = Pick<StatusOptions, 'hosts' | 'form' | 'hasHeaders'>;
 
 export function showView(view: ClusterView, options: ShowOptions, terminal: LiveTerminal): ExitCode {
-  const { hosts, unknown } = selectKnownHosts(hostViews(view), options.hosts, view);
-  const data = () => ({ hosts: hosts.map(hostData), clusterProblems: view.clusterProblems, notes: view.notes });
+  const all = hostViews(view);
+  const { hosts, unknown } = selectKnownHosts(all, options.hosts, view);
+  const data = () => ({
+    hosts: hosts.map(hostData),
+    budget: budgetOf(view, all),
+    removedHosts: removedHostsOf(view),
+    clusterProblems: view.clusterProblems,
+    notes: view.notes,
+  });
   if (options.form === 'json') terminal.out(jsonText(data()), 'data');
   else if (options.form === 'yaml') terminal.out(yamlText(data()), 'data');
   else for (const line of textLines(hosts, view, options, terminal)) terminal.out(safe`${line}\n`);
@@ -73,7 +74,8 @@ function textLines(
     ? pages(hosts, terminal)
     : overview(hosts, { ...layoutFor(terminal), isWide: options.form === 'wide', hasHeaders: options.hasHeaders });
   if (!options.hasHeaders) return lines;
-  return [...clusterProblemLines(view.clusterProblems, layoutFor(terminal)), ...lines, ...noteLines(view)];
+  const below = hasPages ? [] : clusterLines(view, hosts);
+  return [...clusterProblemLines(view.clusterProblems, layoutFor(terminal)), ...lines, ...below, ...noteLines(view)];
 }
 
 async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: LiveTerminal): Promise<ExitCode> {
@@ -87,8 +89,9 @@ async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: 
   const refresh = () => {
     view = cluster.view();
     hosts = selectHosts(hostViews(view), options.hosts);
-    if (form === 'json') display.show(hosts, jsonNotes(view));
-    else display.show(hosts, noteLines(view), aboveHosts(view, options, terminal));
+    const below = options.hosts.length > 0 || !options.hasHeaders ? [] : clusterLines(view, hosts);
+    if (form === 'json') display.show(hosts, [...jsonNotes(view), ...below]);
+    else display.show(hosts, [...below, ...noteLines(view)], aboveHosts(view, options, terminal));
     return 'continue' as const;
   };
   try {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nodeAnnotation } from '#contract/names.ts';
+import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import {
@@ -27,6 +27,18 @@ const page = (host: HostView, columns?: number) => hostPage(host, { nowMs, ...(c
 const textOf = (host: HostView) => page(host).join('\n');
 const of = (status: WindowsInstanceStatus, spec = {}) =>
   hostOfInstance(instanceOf('10.0.0.1', status, spec), viewOf({ unread: ['nodes'] }));
+
+test('shows request and cause of a removal, and only its own steps', () => {
+  const journey = { name: 'remove', cause: 'its entry was deleted', started: '2026-03-01T12:00:00Z' } as const;
+  const status: WindowsInstanceStatus = { phase: 'Removing', step: 'drain', journey, timeline: [step('drain', 0)] };
+  const instance = instanceOf('10.0.0.1', status);
+  const { removal, forceRemoval } = instanceAnnotation;
+  instance.metadata.annotations = { [removal]: '2026-03-01T12:00:00Z', [forceRemoval]: 'true' };
+  const text = textOf(hostOfInstance(instance, viewOf()));
+  expect(text).toMatch(/^ {2}Removal +requested 2026-03-01T12:00:00Z, its entry was deleted, by force$/m);
+  expect(text).toMatch(/^ {2}drain +started/m);
+  expect(text).not.toContain('not needed');
+});
 
 test('the page begins with name and phase', () => {
   expect(page(hostIn('ready'))[0]).toBe('10.0.0.1  Ready');

@@ -34,12 +34,20 @@ function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
     ['Node', node === undefined ? nodeName : nodeText(host)],
     ['Version', node && versionText(node)],
     ['Step', step === undefined || activity === undefined ? step : `${step}: ${waitText(host, { nowMs })}`],
+    ['Removal', removalText(host)],
     ['Note', node === undefined || host.phase !== 'Ready' ? host.note : undefined],
     ['Time', ms === undefined ? undefined : `${durationText(ms)}${host.endedMs === undefined ? ' so far' : ''}`],
   ];
   return facts.flatMap(([name, text]) =>
     text === undefined || text === '' ? [] : [safe`  ${padTo(oneLine(name), 12)}${oneLine(text)}`],
   );
+}
+
+function removalText({ removal }: HostView): string | undefined {
+  if (removal === undefined) return undefined;
+  const { requested, cause, isForced } = removal;
+  const parts = [requested === '' ? '' : `requested ${requested}`, cause ?? '', isForced ? 'by force' : ''];
+  return parts.filter(part => part !== '').join(', ');
 }
 
 function sourceText({ source, instance }: HostView): string {
@@ -75,7 +83,7 @@ const stepColumns: readonly Column[] = [
 function stepLines(host: HostView, layout: Layout): SafeText[] {
   if (host.timeline.length === 0) return [];
   const timeline = new Map(host.timeline.map(step => [step.name, step]));
-  const known = configureSteps.map(({ name }) => name);
+  const known = isConfigured(host) ? configureSteps.map(({ name }) => name) : [];
   // Other versions of the operator may have other steps.
   const names = [...known, ...[...timeline.keys()].filter(name => !known.includes(name))];
   const last = names.findLastIndex(name => timeline.has(name));
@@ -89,6 +97,12 @@ function stepLines(host: HostView, layout: Layout): SafeText[] {
     ...indented(stepColumns, rows, layout),
     ...(left > 0 ? [safe`  … ${oneLine(countText(left, 'step'))} to come`] : []),
   ];
+}
+
+/** Other journeys have other steps. */
+function isConfigured({ instance }: HostView): boolean {
+  const journey = instance?.status?.journey?.name ?? 'configure';
+  return journey === 'configure' || journey === 'reconnect';
 }
 
 function stepRow(step: TimelineStep, host: HostView, nowMs: number): Row {

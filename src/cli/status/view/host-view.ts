@@ -1,6 +1,8 @@
 import type { Condition } from '#base/condition.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
+import type { RemovedHost } from '#contract/removed-hosts.ts';
+import type { Grant } from '#contract/rollout-grants.ts';
 import type {
   InstanceActivity,
   InstanceProgress,
@@ -22,7 +24,10 @@ export type ListName =
   | 'machines'
   | 'machineSets'
   | 'lease'
-  | 'operatorStatus';
+  | 'operatorStatus'
+  | 'rollout'
+  | 'rolloutGrants'
+  | 'removedHosts';
 
 /** Objects of the cluster that describe Windows hosts. */
 export interface ClusterView {
@@ -38,6 +43,12 @@ export interface ClusterView {
   machineSets: readonly MachineSet[];
   /** Content of windows-ssh-host-keys. */
   hostKeys: Readonly<Record<string, string>>;
+  /** How many Nodes may be out of service at once, as set by a user. */
+  maxUnavailable: string;
+  /** Nodes that are out of service by permission of the budget. */
+  grants: readonly Pick<Grant, 'instance' | 'node' | 'journey' | 'sinceMs'>[];
+  /** Hosts that were removed by force. */
+  removedHosts: readonly RemovedHost[];
   /** Lists that could not be read. What is missing in them is no evidence. */
   unread: readonly ListName[];
   /** Whether the namespace has an object of an operator; unknown if such objects cannot be read. */
@@ -57,6 +68,16 @@ export interface HostProblem {
   remedy: string;
 }
 
+/** A requested removal of the host. */
+export interface Removal {
+  /** Time of the request, as written; empty when it is not known. */
+  requested: string;
+  /** Skips a host that does not answer, and pods that cannot be evicted. */
+  isForced: boolean;
+  /** Set once the operator works on it. */
+  cause: string | undefined;
+}
+
 /** Everything about one host, ready to print. */
 export interface HostView {
   name: string;
@@ -73,6 +94,8 @@ export interface HostView {
   /** Other information. */
   note: string | undefined;
   progress: InstanceProgress | undefined;
+  /** Not set when the host is to stay. */
+  removal: Removal | undefined;
   /** With the tone `good` it is advice: the host works. */
   problem: HostProblem | undefined;
   /** Attempts of the failing step. */
@@ -127,6 +150,7 @@ export const emptyHost = {
   activity: undefined,
   note: undefined,
   progress: undefined,
+  removal: undefined,
   problem: undefined,
   attempts: 0,
   nextAttemptMs: undefined,

@@ -1,12 +1,17 @@
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import {
+  instanceCondition,
+  type TimelineStep,
+  type WindowsInstanceStatus,
+} from '#contract/windows-instance/resource.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
-import { type ClusterView, duplicatePhase, type HostProblem, type HostView } from './host-view.ts';
+import { type ClusterView, duplicatePhase, type HostProblem, type HostView, type Removal } from './host-view.ts';
 import { notReady, problemOf, slowStep } from './instance-problem.ts';
 import { nodeNamed } from './lookups.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
+import { removalNote, removalOf, removalPhase, removalProblem, waitsForBudget } from './removal.ts';
 
 type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread'>;
 
@@ -15,15 +20,15 @@ export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts):
   const { timeline = [], conditions = [] } = status;
   const node = nodeNamed(facts.nodes, boundNode(instance));
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
-  const isNodeGone = node === undefined && isNodeMissed(instance, facts);
-  const problem = isNodeGone ? undefined : problemOf(instance, failing, node);
-  const at = isNodeGone ? nodeDeleted : phaseOf(instance, problem);
+  const removal = removalOf(instance);
+  const isNodeGone = removal === undefined && node === undefined && isNodeMissed(instance, facts);
+  const state =
+    removal === undefined ? hostState(instance, failing, node, isNodeGone) : removalState(instance, failing, removal);
   return {
     ...namesOf(instance, node),
-    ...at,
-    ...activityOf(instance, node, isNodeGone),
-    ...(timedPhases.has(at.phase) ? timesOf(status) : noTimes),
-    problem,
+    ...state,
+    removal,
+    ...(timedPhases.has(state.phase) ? timesOf(status) : noTimes),
     attempts: failing?.attempts ?? 0,
     hostKey: pinnedKeyOf(instance, node, facts.hostKeys),
     node,
@@ -34,6 +39,29 @@ export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts):
   };
 }
 
+type State = Pick<HostView, 'phase' | 'tone' | 'problem' | 'step' | 'note' | 'progress' | 'activity'>;
+
+function hostState(
+  instance: WindowsInstance,
+  failing: TimelineStep | undefined,
+  node: NodeView | undefined,
+  isNodeGone: boolean,
+): State {
+  const problem = isNodeGone ? undefined : problemOf(instance, failing, node);
+  const at = isNodeGone ? nodeDeleted : phaseOf(instance, problem);
+  return { ...at, ...activityOf(instance, node, isNodeGone), problem };
+}
+
+function removalState(instance: WindowsInstance, failing: TimelineStep | undefined, removal: Removal): State {
+  const problem = removalProblem(instance, failing, removal);
+  const { status = {} } = instance;
+  const { step, progress, activity } = status;
+  // Before it starts, step and progress are those of another journey.
+  const doing = status.journey?.name === 'remove' ? { step, progress, activity } : noActivity;
+  return { ...removalPhase(instance, problem), ...doing, note: removalNote(instance), problem };
+}
+
+const noActivity = { step: undefined, progress: undefined, activity: undefined };
 const nodeDeleted = { phase: 'NodeDeleted', tone: 'busy' } as const;
 
 /** A configured host must have a Node. */
@@ -46,6 +74,8 @@ function isNodeMissed(instance: WindowsInstance, { unread }: InstanceFacts): boo
 const timedPhases: ReadonlySet<string> = new Set([
   'Configuring',
   'Reconnecting',
+  'Adopting',
+  'Removing',
   'Slow',
   'Retrying',
   'Failed',
@@ -73,11 +103,13 @@ type Activity = Pick<HostView, 'step' | 'note' | 'progress' | 'activity'>;
 
 function activityOf(instance: WindowsInstance, node: NodeView | undefined, isNodeGone: boolean): Activity {
   const { step, progress, activity, phase, conditions = [] } = instance.status ?? {};
-  const none = { step: undefined, progress: undefined, activity: undefined };
   if (isNodeGone) {
-    return { ...none, note: `Node ${boundNode(instance)} does not exist; the operator configures the host again` };
+    return {
+      ...noActivity,
+      note: `Node ${boundNode(instance)} does not exist; the operator configures the host again`,
+    };
   }
-  if (phase === 'Ready') return { ...none, note: readyNote(node, conditions) };
+  if (phase === 'Ready') return { ...noActivity, note: readyNote(node, conditions) };
   return { step, progress, activity, note: phase === 'Paused' ? pausedNote(instance, node) : undefined };
 }
 
@@ -116,9 +148,8 @@ function mayNeedTime({ status }: WindowsInstance): boolean {
 type Phase = Pick<HostView, 'phase' | 'tone'>;
 
 function phaseOf(instance: WindowsInstance, problem: HostProblem | undefined): Phase {
-  const { metadata, status = {} } = instance;
+  const { status = {} } = instance;
   const accepted = findCondition(status.conditions, instanceCondition.accepted);
-  if (metadata.deletionTimestamp !== undefined) return { phase: 'Removing', tone: 'busy' };
   const tone = problem === undefined ? 'good' : 'bad';
   if (status.phase === 'Ready') return { phase: problem?.code === notReady ? notReady : 'Ready', tone };
   if (status.phase === 'Paused') return { phase: 'Paused', tone: 'idle' };
@@ -131,11 +162,13 @@ function journeyPhase(instance: WindowsInstance, problem: HostProblem | undefine
   if (problem === undefined) return { phase: phase ?? 'Pending', tone: 'busy' };
   if (problem.code === slowStep) return { phase: 'Slow', tone: 'slow' };
   if (mayNeedTime(instance)) return { phase: 'Waiting', tone: 'busy' };
-  return { phase: phase === 'Configuring' ? 'Retrying' : 'Failed', tone: 'bad' };
+  return { phase: phase === 'Configuring' || phase === 'Adopting' ? 'Retrying' : 'Failed', tone: 'bad' };
 }
 
 function readyNote(node: NodeView | undefined, conditions: readonly Condition[]): string | undefined {
   const configured = findCondition(conditions, instanceCondition.configured);
+  const waiting = waitsForBudget(conditions);
+  if (waiting !== undefined) return waiting.message;
   if (configured?.reason === 'OtherVersion') return configured.message;
   if (node === undefined || !node.unschedulable) return undefined;
   return node.annotations[nodeAnnotation.cordoned] === undefined ? 'cordoned by a user' : 'cordoned by the operator';

@@ -18,7 +18,7 @@ test('a Node without an instance has a row with a remedy when the operator confi
     problem: { code: 'NodeUnmanaged' },
   });
   expect(host?.problem?.remedy).toMatch(
-    /`10\.0\.0\.9: username=NAME` to ConfigMap windows-instances in namespace ns again; .*kubectl delete node win-1/,
+    /`10\.0\.0\.9: username=NAME` to ConfigMap windows-instances in namespace ns again; to remove it, run `wmco remove win-1 --username NAME`\./,
   );
 });
 
@@ -26,7 +26,7 @@ test('does not advise to delete a Node when something was not read or no operato
   for (const over of [{ unread: ['entries'] }, { unread: ['machines'] }, { isOperatorRunning: false }] as const) {
     const [host] = hostViews(viewOf({ nodes: [nodeOf('win-1')], ...over }));
     expect(host?.problem?.remedy).toMatch(/^To keep it/);
-    expect(host?.problem?.remedy).not.toMatch(/delete/);
+    expect(host?.problem?.remedy).not.toMatch(/wmco remove/);
   }
 });
 
@@ -41,6 +41,21 @@ test('a Windows Node of another operator is listed and is no problem', () => {
 test('a Node that was adopted before by annotation only counts as configured', () => {
   const nodes = [nodeOf('old', { annotations: { [nodeAnnotation.pubKeyHash]: 'x' } })];
   expect(hostViews(viewOf({ nodes }))[0]?.tone).toBe('bad');
+});
+
+test('a Node that registered again after a removal by force is a problem', () => {
+  const note = { node: 'win-1', removed: '2026-07-01T12:00:00Z', address: '10.0.0.9', instance: 'win-1' };
+  const view = viewOf({ nodes: [nodeOf('win-1')], removedHosts: [note] });
+  expect(hostViews(view)[0]).toMatchObject({
+    phase: 'RemovedByForce',
+    tone: 'bad',
+    problem: {
+      code: 'NodeRemovedByForce',
+      message: expect.stringMatching(/removed by force on 2026-07-01$/) as string,
+    },
+  });
+  const listed = { ...view, instances: [instanceOf('10.0.0.9', structuredClone(statuses.ready))] };
+  expect(hostViews(listed).map(({ phase }) => phase)).toEqual(['Ready']);
 });
 
 test('every Windows Node has exactly one row', () => {
@@ -81,5 +96,5 @@ test('does not advise to delete a Node while a host without a Node may be its ho
   const view = viewOf({ nodes: [nodeOf('win-1')], entries: { 'other.example.com': 'username=x' } });
   const host = hostViews(view).find(({ source }) => source.kind === 'Node');
   expect(host).toMatchObject({ tone: 'bad', problem: { code: 'NodeUnmanaged' } });
-  expect(host?.problem?.remedy).not.toMatch(/delete/);
+  expect(host?.problem?.remedy).not.toMatch(/wmco remove/);
 });

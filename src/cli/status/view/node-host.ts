@@ -63,6 +63,11 @@ function stateOf(
 ): Pick<HostView, 'phase' | 'tone' | 'note' | 'problem'> {
   const phase = 'Unmanaged';
   const ready = node.ready ? 'Ready' : 'not Ready';
+  const removed = view.removedHosts.find(note => note.node === node.name);
+  if (removed !== undefined) {
+    const problem = returnedNode(node.name, removed.removed, view.namespace);
+    return { phase: 'RemovedByForce', tone: 'bad', note: ready, problem };
+  }
   if (relation !== undefined) {
     return { phase, tone: 'idle', note: `${ready}; has a name or an address of ${relation}`, problem: undefined };
   }
@@ -82,12 +87,21 @@ function abandonedNode(node: NodeView, namespace: string, isRemovable: boolean):
   const restore =
     `To keep it, add the entry \`${key}: username=NAME\` to ConfigMap ${configMapName.instances} ` +
     `in namespace ${namespace} again`;
-  const remove =
-    `to remove it, run \`kubectl drain ${name} --ignore-daemonsets --delete-emptydir-data\` and ` +
-    `\`kubectl delete node ${name}\`, which leaves the services on the host`;
+  const remove = `to remove it, run \`wmco remove ${name} --username NAME\``;
   return {
     code: 'NodeUnmanaged',
     message,
     remedy: isRemovable ? `${restore}; ${remove}.` : `${restore}.`,
+  };
+}
+
+function returnedNode(name: string, removed: string, namespace: string): HostProblem {
+  return {
+    code: 'NodeRemovedByForce',
+    message: `Node ${name} registered again after its host was removed by force on ${removed.slice(0, 10)}`,
+    remedy:
+      `To clean its host, run \`wmco remove ${name} --username NAME\`; to use the host again, add its entry to ` +
+      `ConfigMap ${configMapName.instances} in namespace ${namespace}; to keep the Node as it is, run ` +
+      `\`wmco remove --forget ${name}\`.`,
   };
 }

@@ -8,6 +8,7 @@ import { getFresh } from '#cluster/patch-instance.ts';
 import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName, instanceAnnotation } from '#contract/names.ts';
+import { printRemovedHost } from '#contract/removed-hosts.ts';
 import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
@@ -93,7 +94,7 @@ async function sourceRefusal(
 async function noteRemoved({ node, ...rest }: RemovedHost, options: RemovalOptions, signal: AbortSignal) {
   const { client, namespace, clock } = options;
   const name = configMapName.removedHosts;
-  const data = { [node]: JSON.stringify({ removed: timestamp(clock.now()), ...rest }) };
+  const data = { [node]: printRemovedHost({ removed: timestamp(clock.now()), ...rest }) };
   const patch = () => client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
   if ((await patch().catch(unless(isNotFound))) !== undefined) return;
   const map = { metadata: { name, namespace }, data };

@@ -171,7 +171,7 @@ test('certificate and key in its file belong together', async () => {
   await end(made);
 });
 
-test('registers its Node and keeps the lease of it', async () => {
+test('registers its Node once and keeps the lease of it', async () => {
   const made = await joined();
   expect(made.node()).toMatchObject({
     metadata: {
@@ -197,6 +197,10 @@ test('registers its Node and keeps the lease of it', async () => {
   const before = lease()?.spec?.renewTime;
   await made.clock.advance(10_000);
   expect(lease()?.spec?.renewTime).not.toBe(before);
+  // A kubelet registers only when it starts.
+  await made.api.delete(nodes, 'win-1');
+  await made.clock.advance(120_000);
+  expect(made.node()).toBeUndefined();
   await end(made);
 });
 

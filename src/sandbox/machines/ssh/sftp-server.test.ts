@@ -264,6 +264,11 @@ test('removes an empty folder and no other', async () => {
   expect(await onPath(request.rmdir, '/C:/k')).toBe(status.noSuchFile);
 });
 
+test('a user without the right to write a folder does not remove it', async () => {
+  await files.makeDirectory('C:\\Windows\\own');
+  expect(await onPath(request.rmdir, '/C:/Windows/own')).toBe(status.denied);
+});
+
 test('removes a file that is there and not in use', async () => {
   await upload('/C:/k/x', 'x');
   await upload('/C:/k/a.exe', 'x');

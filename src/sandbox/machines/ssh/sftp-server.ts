@@ -195,6 +195,7 @@ export class SftpServer {
   async #removeFolder(path: string): Promise<Answer> {
     const { files } = this.#host;
     if (!files.isFolder(path)) return statusAnswer(status.noSuchFile);
+    if (!this.#host.mayWrite(path)) return statusAnswer(status.denied);
     if ((await files.list(path)).length > 0) return statusAnswer(status.failure);
     await files.removeDirectory(path);
     return ok;

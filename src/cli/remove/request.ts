@@ -1,0 +1,131 @@
+import { type Clock, timestamp } from '#base/clock.ts';
+import { AppError, shown } from '#base/errors.ts';
+import { ownMember } from '#base/fields.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { configMapName, instanceAnnotation } from '#contract/names.ts';
+import { ApiError, isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import { changeObject } from '#kube/patch/patch-helper.ts';
+import { type ConfigMap, configMaps } from '#kube/resources.ts';
+import { refusal, type Target } from './target.ts';
+
+export interface RequestDeps {
+  client: Pick<Client, 'get' | 'patch' | 'create' | 'delete'>;
+  namespace: string;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+export interface RemovalRequest {
+  target: Target;
+  isForced: boolean;
+  /** Only for a Node without an instance. */
+  username: string;
+  /** Only a running operator notes the deletion of an instance. */
+  isOperatorRunning: boolean;
+}
+
+/** Requests the removal and returns what was changed. Force is written before or with the request, so that none is lost. */
+export async function requestRemoval(request: RemovalRequest, deps: RequestDeps): Promise<string[]> {
+  try {
+    return await write(request, deps);
+  } catch (error) {
+    throw error instanceof ApiError ? apiRefused(error, deps) : error;
+  }
+}
+
+/** Deletes the note about a host that was removed by force. */
+export async function forgetRemovedHost(node: string, deps: RequestDeps): Promise<void> {
+  const { client, namespace, signal } = deps;
+  const patch = { type: 'merge', body: { data: { [node]: null } } } as const;
+  try {
+    await client.patch(configMaps, configMapName.removedHosts, patch, { namespace, signal });
+  } catch (error) {
+    throw error instanceof ApiError ? apiRefused(error, deps) : error;
+  }
+}
+
+async function write(request: RemovalRequest, deps: RequestDeps): Promise<string[]> {
+  const { target, isForced, isOperatorRunning } = request;
+  if (target.is === 'node') return createRequest(target, request, deps);
+  if (target.is === 'entry') {
+    const { instance } = target;
+    const forced = isForced && instance !== undefined ? [await annotate(instance, forceAnnotation, deps)] : [];
+    return [...forced, ...(target.value === undefined ? [] : [await deleteEntry(target.key, target.value, deps)])];
+  }
+  const { instance } = target;
+  const isRequested = Object.hasOwn(instance.metadata.annotations ?? {}, instanceAnnotation.removal);
+  const force = isForced ? forceAnnotation : {};
+  if (isRequested) return isForced ? [await annotate(instance, force, deps)] : [];
+  if (isForced || !isOperatorRunning) return [await annotate(instance, { ...removalAnnotation(deps), ...force }, deps)];
+  return [await deleteInstance(instance, deps)];
+}
+
+const forceAnnotation = { [instanceAnnotation.forceRemoval]: 'true' };
+
+function removalAnnotation({ clock }: RequestDeps): Record<string, string> {
+  return { [instanceAnnotation.removal]: timestamp(clock.now()) };
+}
+
+/** Fails if the entry was changed since it was shown. Other entries are kept. */
+export async function deleteEntry(
+  key: string,
+  value: string,
+  { client, namespace, signal }: RequestDeps,
+): Promise<string> {
+  const map = `ConfigMap ${configMapName.instances}`;
+  const change = (current: ConfigMap): ConfigMap => {
+    const { [key]: found, ...data } = current.data ?? {};
+    if (ownMember(current.data ?? {}, key) === undefined) return current;
+    if (found !== value) throw refusal(`${map}: entry ${shown(key)} was changed`, 'Run the command again.');
+    return { ...current, data };
+  };
+  await changeObject(client, configMaps, { key: { namespace, name: configMapName.instances }, change }, { signal });
+  return `Deleted entry ${key} from ${map}.`;
+}
+
+async function annotate(
+  { metadata }: WindowsInstance,
+  annotations: Readonly<Record<string, string>>,
+  { client, namespace, signal }: RequestDeps,
+): Promise<string> {
+  const { name = '', uid } = metadata;
+  // With its UID, so that an instance that was created again is not changed.
+  const body = { metadata: { annotations, ...(uid !== undefined && { uid }) } };
+  await client.patch(windowsInstances, name, { type: 'merge', body }, { namespace, signal });
+  return `Set ${Object.keys(annotations).join(' and ')} on WindowsInstance ${name}.`;
+}
+
+async function deleteInstance({ metadata }: WindowsInstance, deps: RequestDeps): Promise<string> {
+  const { client, namespace, signal } = deps;
+  const { name = '', uid } = metadata;
+  const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+  await client.delete(windowsInstances, name, { namespace, signal, ...preconditions }).catch(unless(isNotFound));
+  return `Deleted WindowsInstance ${name}.`;
+}
+
+async function createRequest(
+  { node, address, hostKey }: Extract<Target, { is: 'node' }>,
+  { isForced, username }: RemovalRequest,
+  deps: RequestDeps,
+): Promise<string[]> {
+  const { client, namespace, signal } = deps;
+  const { name } = node;
+  const annotations = { ...removalAnnotation(deps), ...(isForced && forceAnnotation) };
+  const spec = { address, username, source: { kind: 'Direct' }, ...(hostKey !== undefined && { hostKey }) } as const;
+  try {
+    await client.create(windowsInstances, { metadata: { name, namespace, annotations }, spec }, { namespace, signal });
+  } catch (error) {
+    if (!isAlreadyExists(error)) throw error;
+    throw refusal(`WindowsInstance ${name} exists and is not that of Node ${name}`, `Run \`wmco status ${name}\`.`);
+  }
+  return [`Created WindowsInstance ${name} with the request to remove it.`];
+}
+
+function apiRefused(error: ApiError, { namespace }: RequestDeps): AppError {
+  const remedy =
+    error.code === 403
+      ? `Request permission to change ConfigMaps and WindowsInstances in namespace ${namespace}.`
+      : 'Run the command again; if the error persists, check the API server.';
+  return new AppError('API_REFUSED', error.message, { remedy, cause: error });
+}
