@@ -143,11 +143,11 @@ function parseBoolean(text: string): boolean | undefined {
   return text === 'true' || text === 'false' ? text === 'true' : undefined;
 }
 
-const durationFix = 'a duration of at most 24h, such as 10m';
+const durationFix = 'a duration of at most 4h, such as 10m';
 
 function parseDuration(text: string): number | undefined {
   const ms = parseGoDuration(text);
-  return ms !== undefined && ms >= 0 && ms <= 24 * 3_600_000 ? ms : undefined;
+  return ms !== undefined && ms >= 0 && ms <= 4 * 3_600_000 ? ms : undefined;
 }
 
 function invalidValue(key: RolloutKey, text: string, { fix, edit }: { fix: string; edit: string }): AppError {

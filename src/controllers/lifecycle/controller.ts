@@ -1,15 +1,6 @@
-import { findCondition } from '#base/condition.ts';
-import {
-  boundNode,
-  byAddress,
-  byNode,
-  hostAddresses,
-  type WindowsInstance,
-  windowsInstances,
-} from '#cluster/windows-instance-resource.ts';
-import { configMapName } from '#contract/names.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
-import { instanceCondition, type JourneyName, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { type JourneyName, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
@@ -17,52 +8,31 @@ import { Controller } from '#kube/controller/controller.ts';
 import { after, afterInTurn, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
-import { configMaps, type Node, nodes } from '#kube/resources.ts';
-import {
-  pausedStatus,
-  readyStatus,
-  type StatusChange,
-  type StatusStamp,
-  waitingStatus,
-  withConditions,
-} from '#node/lifecycle/instance-status.ts';
+import type { Node } from '#kube/resources.ts';
+import { pausedStatus } from '#node/lifecycle/instance-status.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
-import { StatusWriter } from '#node/lifecycle/status-writer.ts';
-import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
-import type { RemovalCluster } from '#node/lifecycle/remove/journey.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import type { Grants } from '#node/rollout/grants.ts';
-import { createRollout, grantsPermission, type Rollout } from '#node/rollout/rollout.ts';
+import { grantsPermission, type Rollout } from '#node/rollout/rollout.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
-import { Installation } from '#cluster/installation.ts';
-import { EventDeduper } from '#cluster/event-deduper.ts';
-import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
-import { bySource, indexBySource, sourceText } from '#cluster/instance-source.ts';
-import { isLeaving } from '#cluster/instance-removal.ts';
-import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
-import { Acceptance } from './act/acceptance.ts';
+import type { Installation } from '#cluster/installation.ts';
+import { changedHosts, listedHosts } from '#cluster/instance-entries.ts';
+import { bySource, sourceText } from '#cluster/instance-source.ts';
+import { recordEvent } from '#cluster/instance-events.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
-import { decide, type Decision, type Due, credentialsMs, type LifecycleFacts } from './decide.ts';
-import { createDeps } from './act/create-deps.ts';
-import { DeletedInstances, restoreRecord } from './act/deleted-instances.ts';
-import { JourneyPlaces } from './act/journey-places.ts';
-import { OrphanNodes } from './act/orphan-nodes.ts';
-import { createRemovalCluster, hasTakenOver, removalCause } from './act/removal-cluster.ts';
-import {
-  adoptKind,
-  configureKind,
-  type JourneyParts,
-  reconnectKind,
-  removeKind,
-  runJourney,
-} from './act/run-journey.ts';
+import { decide, type Decision, type Due, type LifecycleFacts } from './decide.ts';
+import { restoreRecord } from './act/deleted-instances.ts';
+import { removalCause } from './act/removal-cluster.ts';
+import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
 import { decideWithinBudget } from './act/within-budget.ts';
-import { addressConflicts, rejectionEvent, setupEvent } from './events.ts';
+import { rejectionEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges, successorOf } from './observe.ts';
-import { retryTimes } from './retry.ts';
+import { recheckMs, retryTimes } from './retry.ts';
+import { patchStatus, reportNode, reportWait } from './act/report.ts';
+import { createWork, type Work } from './act/work.ts';
 
 export const permissions: readonly Permission[] = [
   {
@@ -121,23 +91,10 @@ const journeyTimeoutMs = 6 * 3_600_000;
 
 /** Configures the host of each WindowsInstance, many at a time and independently of each other. */
 export function lifecycleController(parts: LifecycleParts): Controller {
-  const { informers, namespace, random, watches = [] } = parts;
+  const { namespace, random, watches = [] } = parts;
   const limits = { ...defaultLimits, ...parts.limits };
-  const instances = informers.get(windowsInstances, { namespace });
-  instances.addIndex(byAddress, hostAddresses);
-  instances.addIndex(bySource, indexBySource);
-  const nodeSource = informers.get(nodes);
-  const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
-  const acceptance = new Acceptance({ ...parts, instances, maps });
-  const entries = new InstanceEntries();
-  const isListed = (host: string) => {
-    const map = maps.store.get({ namespace, name: configMapName.instances });
-    return entries.of(host, map).length > 0;
-  };
-  const isLeavingNow = (instance: WindowsInstance) => isLeaving(instance, isListed);
-  const rollout = parts.rollout ?? createRollout(parts);
-  const deps = createDeps({ ...parts, rollout }, limits, isLeavingNow);
-  const conflicts = new EventDeduper(parts);
+  const { work, nodeSource, maps, rollout, deleted } = createWork(parts, limits, key => controller.enqueue(key));
+  const { instances, acceptance, places } = work;
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
   const staleOf = (host: string): Key[] => {
@@ -145,21 +102,6 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     return entry.filter(isAcceptanceStale).map(keyOf);
   };
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
-  const places = new JourneyPlaces(limits.hosts, key => void controller.enqueue(key));
-  const orphans = new OrphanNodes({ nodes: nodeSource, instances, maps, isLeaving: isLeavingNow });
-  const installation = parts.installation ?? new Installation(parts.client, namespace);
-  const deleted = new DeletedInstances(instances, { ...parts, installation });
-  const removal = createRemovalCluster({
-    ...parts,
-    installation,
-    rivalsOf: instance => [
-      ...acceptance.rivalsOf(instance),
-      ...instances.store.byIndex(byNode, boundNode(instance) ?? '').filter(other => hasTakenOver(other, instance)),
-    ],
-    onDelete: instance => deleted.expect(instance),
-  });
-  const shared = { deps, instances, acceptance, conflicts, places, orphans, isLeaving: isLeavingNow };
-  const work: Work = { ...parts, ...shared, installation, removal };
   const controller = new Controller({
     ...parts,
     name: 'lifecycle',
@@ -199,19 +141,6 @@ export function lifecycleController(parts: LifecycleParts): Controller {
   return controller;
 }
 
-type Work = LifecycleParts & {
-  deps: LifecycleDeps;
-  instances: JourneyParts['instances'];
-  acceptance: Acceptance;
-  /** Reports each address conflict once. */
-  conflicts: EventDeduper;
-  places: JourneyPlaces;
-  orphans: OrphanNodes;
-  isLeaving: (instance: WindowsInstance) => boolean;
-  installation: Pick<Installation, 'problem'>;
-  removal: RemovalCluster;
-};
-
 async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   if (instance.metadata.deletionTimestamp !== undefined) return done;
   const restored = await restoreRecord(instance, work.client, pass);
@@ -222,9 +151,6 @@ async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Pro
   const outcome = await act(facts, work, pass);
   return facts.problem === undefined ? outcome : after(recheckMs, facts.problem.message);
 }
-
-/** No watch reports a new Secret, or a name that resolves to another address. */
-const recheckMs = 30_000;
 
 /** From caches; reads Secret and DNS only if the host may be configured. */
 async function observe(instance: WindowsInstance, work: Work, { signal }: Pass): Promise<LifecycleFacts> {
@@ -263,27 +189,19 @@ const ownJourneys: ReadonlySet<JourneyName> = new Set(['remove', 'adopt', 'confi
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
   const next = decide(facts);
+  if (isJourney(next)) return journey(instance, work, pass);
   switch (next.do) {
     case 'leave':
       // Rejected hosts are checked again every half minute.
       pass.log.debug('Skipping host', { why: next.why });
       return facts.removal === undefined ? done : after(recheckMs, next.why);
     case 'wait':
-    case 'upgrade':
-    case 'reboot':
-    case 'rekey':
-    case 'refresh':
       return done;
     case 'pause':
       return patchStatus(instance, stamp => pausedStatus(stamp, next.next), work, pass);
     case 'discard':
       await work.removal.deleteInstance(instance, pass.signal);
       return done;
-    case 'remove':
-    case 'adopt':
-    case 'configure':
-    case 'reconnect':
-      return journey(instance, work, pass);
     case 'release':
     case 'report':
       return reportNode(instance, next, work, pass);
@@ -336,83 +254,11 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
 
 const joinKinds = [configureKind, adoptKind, reconnectKind] as const;
 
-async function reportWait(
-  instance: WindowsInstance,
-  { waits }: Extract<Decision, { do: 'wait' }>,
-  work: Work,
-  pass: Pass,
-): Promise<Outcome> {
-  const why = waits[0]?.why ?? '';
-  await patchStatus(instance, stamp => waitingStatus(why, stamp), work, pass);
-  return after(recheckMs, why);
-}
-
 const staleMs = 1000;
 /** A host is woken when it is its turn; this is only a safety net. */
 const fullMs = 5 * 60_000;
 
-async function reportNode(
-  instance: WindowsInstance,
-  { do: what, node }: Extract<Decision, { node: NodeView }>,
-  work: Work,
-  pass: Pass,
-): Promise<Outcome> {
-  const { deps, version, recorder, clock } = work;
-  if (what === 'release') await deps.nodes.release(node.name, pass.signal);
-  const { phase, journey: last } = instance.status ?? {};
-  const isCanceledRemoval = phase === 'Removing' || last?.name === 'remove';
-  if (isCanceledRemoval && node.ready) await deps.grants.end(instance, pass.signal);
-  if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
-  const conflicts = addressConflicts(instance, node.name, deps.nodes);
-  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
-  const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
-  const further = reach === undefined ? [] : [kubeletCondition(reach)];
-  await patchStatus(
-    instance,
-    stamp => before => withConditions(readyStatus(node, version, stamp)(before), further, stamp),
-    work,
-    pass,
-  );
-  const ms = credentialsMs({ instance, nowMs: clock.now() });
-  if (reach?.ok === false) return after(Math.min(probeMs, ms ?? probeMs), 'the kubelet could not be reached');
-  return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
-}
-
-/** No watch reports that a firewall was opened. */
-const probeMs = 5 * 60_000;
-
-function isKubeletUnreachable({ status }: WindowsInstance): boolean {
-  return findCondition(status?.conditions, instanceCondition.kubeletReachable)?.status === 'False';
-}
-
-function probe(
-  { status }: WindowsInstance,
-  node: NodeView,
-  { deps }: Work,
-  { log, signal }: Pass,
-): Promise<KubeletReach> {
-  return probeKubelet(node.name, status?.host?.addresses ?? [], { ...deps, log }, signal);
-}
-
 function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): NodeView | undefined {
   const name = boundNode(instance);
   return name === undefined ? undefined : cluster.get(name);
-}
-
-/** The host is configured but the final status write was lost. The cache may be older than that write. */
-async function wasInterrupted(instance: WindowsInstance, work: Work, signal: AbortSignal): Promise<boolean> {
-  if (instance.status?.phase !== 'Configuring') return false;
-  return (await getFresh(instance, work.client, { signal }))?.status?.phase === 'Configuring';
-}
-
-async function patchStatus(
-  instance: WindowsInstance,
-  statusAt: (stamp: StatusStamp) => StatusChange,
-  work: Work,
-  pass: Pass,
-): Promise<Outcome> {
-  const { client, clock } = work;
-  const change = () => statusAt({ generation: instance.metadata.generation, nowMs: clock.now() });
-  await new StatusWriter(instance, { client, clock, log: pass.log, change }).write();
-  return done;
 }

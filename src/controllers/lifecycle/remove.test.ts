@@ -18,6 +18,7 @@ import {
   untilGone,
 } from '../../../test/kit/lifecycle/removal-lab.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
+import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
 test('a host whose removal is requested is cleaned, and its Node and instance are deleted', async () => {
@@ -202,6 +203,7 @@ test('a Node that is in service waits for the budget; its instance says why', as
   let isFree = false;
   const ended: string[] = [];
   const grants: Grants = {
+    ...unlimitedGrants,
     take: async () => (isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being removed' }),
     end: async ({ metadata }) => void ended.push(metadata.name ?? ''),
   };

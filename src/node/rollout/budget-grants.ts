@@ -26,6 +26,7 @@ import { budgetHosts, nodeStates } from './budget-facts.ts';
 import { GrantStore, type GrantStoreParts, type StoredGrants } from './grant-store.ts';
 import type { GrantAnswer, Grants } from './grants.ts';
 import { endGrant, runningGrants, stoppedGrants } from './running-grants.ts';
+import type { RolloutSettings } from '#contract/rollout.ts';
 import { RolloutSettingsSource } from './settings-source.ts';
 import { WaitingLine } from './waiting-line.ts';
 
@@ -104,6 +105,10 @@ export class BudgetGrants implements Grants {
     this.#held.delete(uid);
     if (isHeld) this.#parts.log.info('Ended grant of the disruption budget', { instance: name });
     this.#finish();
+  }
+
+  settings(): RolloutSettings {
+    return this.#settings.read();
   }
 
   /** How many nodes may be out of service at once. */

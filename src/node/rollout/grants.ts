@@ -1,4 +1,5 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { RolloutSettings } from '#contract/rollout.ts';
 import type { GrantJourney } from '#contract/rollout-grants.ts';
 import type { OutsideBudget } from './budget.ts';
 
@@ -19,10 +20,6 @@ export interface Grants {
   ): Promise<GrantAnswer>;
   /** Ends the grant of the instance, if it has one, and its wait for one. */
   end(instance: WindowsInstance, signal: AbortSignal): Promise<void>;
+  /** Of the ConfigMap windows-rollout. */
+  settings(): RolloutSettings;
 }
-
-/** No limit; used by journeys in tests. */
-export const unlimitedGrants: Grants = {
-  take: async () => ({ isGranted: true }),
-  end: async () => undefined,
-};

@@ -25,7 +25,7 @@ import type { DialTcp } from '../../../src/host/dial-tcp.ts';
 import { ConfigureJourney } from '../../../src/node/lifecycle/configure/journey.ts';
 import { JourneyRecord } from '../../../src/node/lifecycle/journey-record.ts';
 import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
-import { unlimitedGrants } from '../../../src/node/rollout/grants.ts';
+import { unlimitedGrants } from '../unlimited-grants.ts';
 import { Slots } from '../../../src/base/waiting/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
 import type { HostInputs, LifecycleDeps } from '../../../src/node/lifecycle/deps.ts';

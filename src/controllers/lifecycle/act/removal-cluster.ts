@@ -8,13 +8,13 @@ import { getFresh } from '#cluster/patch-instance.ts';
 import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName, instanceAnnotation } from '#contract/names.ts';
-import { printRemovedHost } from '#contract/removed-hosts.ts';
+import { printRemovedHost, type RemovedHost } from '#contract/removed-hosts.ts';
 import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
-import type { RemovalCluster, RemovedHost, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
+import type { RemovalCluster, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
 
 export interface RemovalOptions {
   client: Client;
@@ -91,10 +91,10 @@ async function sourceRefusal(
   return isListed ? `its entry of ${configMapName.instances} exists again` : undefined;
 }
 
-async function noteRemoved({ node, ...rest }: RemovedHost, options: RemovalOptions, signal: AbortSignal) {
+async function noteRemoved(host: Omit<RemovedHost, 'removed'>, options: RemovalOptions, signal: AbortSignal) {
   const { client, namespace, clock } = options;
   const name = configMapName.removedHosts;
-  const data = { [node]: printRemovedHost({ removed: timestamp(clock.now()), ...rest }) };
+  const data = { [host.node]: printRemovedHost({ ...host, removed: timestamp(clock.now()) }) };
   const patch = () => client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
   if ((await patch().catch(unless(isNotFound))) !== undefined) return;
   const map = { metadata: { name, namespace }, data };

@@ -46,18 +46,22 @@ export const cordonNode: Step<RemoveJourney> = {
 
 export const drainNode: Step<RemoveJourney> = {
   name: 'drain',
-  description: 'evicts the pods of the Node; a forced removal continues if pods cannot be evicted',
+  description: 'evicts the pods of the Node; goes on without them only if forced, or by the setting drainTimeout',
   usualMs: 5 * 60_000,
-  limitMs: 60 * 60_000,
+  // More than the longest setting.
+  limitMs: 5 * 3_600_000,
   remedy: checkPods,
   // The kubelet of a Node that is not ready ends no pods; they are deleted with the Node.
   isDone: ({ node, mode }) => node === undefined || (mode === 'force' && !node.ready),
   async run({ joinedNode, deps, mode }, { signal, note }) {
+    const { drainTimeout } = deps.grants.settings();
+    const timeout = drainTimeout === 'continue' ? {} : { timeoutMs: drainTimeout };
     try {
-      await deps.nodes.drain(joinedNode.name, { signal, note });
+      await deps.nodes.drain(joinedNode.name, { signal, note, ...timeout });
     } catch (error) {
-      if (mode !== 'force' || !isAppError(error, 'DRAIN_BLOCKED')) throw error;
-      deps.log.warn('Pods were not evicted; continuing, because the removal is forced', { error });
+      const isEnough = mode === 'force' || drainTimeout === 'continue';
+      if (!isEnough || !isAppError(error, 'DRAIN_BLOCKED')) throw error;
+      deps.log.warn('Pods were not evicted; continuing with the removal', { error });
     }
   },
 };

@@ -2,6 +2,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { InventoryOptions } from '#contract/agent-command.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
+import type { RemovedHost } from '#contract/removed-hosts.ts';
 import type { PlainFile } from '../../payload-source.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import { HostJourney } from '../host-journey.ts';
@@ -14,18 +15,11 @@ export interface RemovalCluster {
   /** Another instance that is the same host and stays. */
   sharedWith(instance: WindowsInstance): string | undefined;
   /** Keeps a note about a host that was removed without being cleaned. */
-  noteRemoved(note: RemovedHost, signal: AbortSignal): Promise<void>;
+  noteRemoved(host: Omit<RemovedHost, 'removed'>, signal: AbortSignal): Promise<void>;
   deleteNode(node: Pick<NodeView, 'name' | 'uid'>, signal: AbortSignal): Promise<void>;
   /** Called before the instance is deleted. */
   report(journey: RemoveJourney): void;
   deleteInstance(instance: WindowsInstance, signal: AbortSignal): Promise<void>;
-}
-
-/** A host that was removed by force, and may come back. */
-export interface RemovedHost {
-  node: string;
-  address: string;
-  instance: string;
 }
 
 /** `object`: there is nothing on the host that belongs to this instance alone. */

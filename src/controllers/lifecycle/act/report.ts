@@ -1,0 +1,94 @@
+import { findCondition } from '#base/condition.ts';
+import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
+import { getFresh } from '#cluster/patch-instance.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { NodeView } from '#contract/node.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
+import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
+import {
+  readyStatus,
+  type StatusChange,
+  type StatusStamp,
+  waitingStatus,
+  withConditions,
+} from '#node/lifecycle/instance-status.ts';
+import { StatusWriter } from '#node/lifecycle/status-writer.ts';
+import { credentialsMs, type Decision } from '../decide.ts';
+import { addressConflicts, setupEvent } from '../events.ts';
+import { recheckMs } from '../retry.ts';
+import type { Work } from './work.ts';
+
+/** A journey that has to wait. */
+export async function reportWait(
+  instance: WindowsInstance,
+  { waits }: Extract<Decision, { do: 'wait' }>,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const why = waits[0]?.why ?? '';
+  await patchStatus(instance, stamp => waitingStatus(why, stamp), work, pass);
+  return after(recheckMs, why);
+}
+
+/** A host at rest. */
+export async function reportNode(
+  instance: WindowsInstance,
+  { do: what, node }: Extract<Decision, { node: NodeView }>,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const { deps, version, recorder, clock } = work;
+  if (what === 'release') await deps.nodes.release(node.name, pass.signal);
+  const { phase, journey: last } = instance.status ?? {};
+  const isCanceledRemoval = phase === 'Removing' || last?.name === 'remove';
+  if (isCanceledRemoval && node.ready) await deps.grants.end(instance, pass.signal);
+  if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
+  const conflicts = addressConflicts(instance, node.name, deps.nodes);
+  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
+  const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
+  const further = reach === undefined ? [] : [kubeletCondition(reach)];
+  await patchStatus(
+    instance,
+    stamp => before => withConditions(readyStatus(node, version, stamp)(before), further, stamp),
+    work,
+    pass,
+  );
+  const ms = credentialsMs({ instance, nowMs: clock.now() });
+  if (reach?.ok === false) return after(Math.min(probeMs, ms ?? probeMs), 'the kubelet could not be reached');
+  return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
+}
+
+/** No watch reports that a firewall was opened. */
+const probeMs = 5 * 60_000;
+
+function isKubeletUnreachable({ status }: WindowsInstance): boolean {
+  return findCondition(status?.conditions, instanceCondition.kubeletReachable)?.status === 'False';
+}
+
+function probe(
+  { status }: WindowsInstance,
+  node: NodeView,
+  { deps }: Work,
+  { log, signal }: Pass,
+): Promise<KubeletReach> {
+  return probeKubelet(node.name, status?.host?.addresses ?? [], { ...deps, log }, signal);
+}
+
+/** The host is configured but the final status write was lost. The cache may be older than that write. */
+async function wasInterrupted(instance: WindowsInstance, work: Work, signal: AbortSignal): Promise<boolean> {
+  if (instance.status?.phase !== 'Configuring') return false;
+  return (await getFresh(instance, work.client, { signal }))?.status?.phase === 'Configuring';
+}
+
+export async function patchStatus(
+  instance: WindowsInstance,
+  statusAt: (stamp: StatusStamp) => StatusChange,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const { client, clock } = work;
+  const change = () => statusAt({ generation: instance.metadata.generation, nowMs: clock.now() });
+  await new StatusWriter(instance, { client, clock, log: pass.log, change }).write();
+  return done;
+}
