@@ -31,7 +31,7 @@ export const errorCodes = {
 
   // windows-rollout
   ROLLOUT_SETTING_INVALID: 'A value of windows-rollout cannot be used; the last valid one counts.',
-  ROLLOUT_SETTING_UNKNOWN: 'windows-rollout has a key that is not a setting.',
+  ROLLOUT_SETTING_UNKNOWN: 'A key of windows-rollout is not a setting.',
 
   NODE_NAME_TAKEN: 'The Node name of a host belongs to another host.',
   NODE_NAME_FORBIDDEN: 'A host has a name or address that belongs to the cluster itself.',

@@ -79,6 +79,7 @@ export const instanceCases: readonly ParityCase[] = [
             { name: 'User', priority: 1 },
             { name: 'IPv4', priority: 1 },
             { name: 'Kubelet', priority: 1 },
+            { name: 'Journey', priority: 1 },
             { name: 'Version', priority: 1 },
             { name: 'Next Attempt', priority: 1 },
             { name: 'Age', priority: 0 },
