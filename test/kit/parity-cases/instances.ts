@@ -99,6 +99,7 @@ export const instanceCases: readonly ParityCase[] = [
                 null,
                 null,
                 null,
+                null,
                 /^\d+s$/,
               ],
             },
