@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { address, namespace } from '../../../test/kit/lifecycle/join-lab.ts';
 import {
   annotate,
@@ -80,4 +80,17 @@ test('a host that another instance lists stays as it is; only the instance is de
   expect(host.verbs()).not.toContain('cleanup');
   await lab.ready('other');
   expect(await remains(host)).toContain('kubelet');
+});
+
+test('a forged record about the Node of another instance removes neither its Node nor its host', async () => {
+  const { lab, host } = await joinedLab();
+  const hostKey = 'ssh-ed25519 AAAA';
+  const record = JSON.stringify({ host: { name: 'win-5', addresses: ['10.9.9.9'] }, hostKey });
+  const annotations = { ...removalRequest, ...force, [instanceAnnotation.record]: record };
+  const forged = { address: '10.9.9.9', username: 'x', source: direct, hostKey };
+  await lab.client.create(windowsInstances, { metadata: { name: 'forged', namespace, annotations }, spec: forged });
+  await untilGone(lab, 'forged');
+  const node = await lab.node();
+  expect([node?.spec?.unschedulable, host.verbs().includes('cleanup')]).toEqual([undefined, false]);
+  expect(node).toBeDefined();
 });

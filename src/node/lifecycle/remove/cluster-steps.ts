@@ -15,10 +15,15 @@ export const confirmRemoval: Step<RemoveJourney> = {
   remedy: checkCluster,
   async run(journey, { signal }) {
     journey.refusal = await journey.cluster.refusal(journey.instance, signal);
-    journey.mode = removalMode(journey);
+    journey.mode = hasOwnNode(journey) ? removalMode(journey) : 'object';
     if (journey.mode === 'force' && journey.nodeName === undefined) journey.claimedName = orphanName(journey);
   },
 };
+
+/** The record of a Direct instance is in an annotation that users can write: it must not be about the Node of another instance. */
+function hasOwnNode({ nodeName, instance, deps }: RemoveJourney): boolean {
+  return nodeName === undefined || deps.names.claim(nodeName, instance) === undefined;
+}
 
 /**
  * The Node that a forced request without a record is about has the name of the request. It must be an orphan that the operator
