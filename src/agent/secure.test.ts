@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
-import { agentProgram, dir, file } from '#contract/paths.ts';
+import { agentProgram, dir, file, folderRecordFile } from '#contract/paths.ts';
 import { runIn, worldOf } from '../../test/kit/agent-bench.ts';
 import { stageTexts } from '../../test/kit/bundles.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
 import { recordedLog } from '../../test/kit/recorded-log.ts';
 import { right, sid } from './access/descriptor.ts';
 import { descriptorOf } from './access/plan.ts';
-import { folderRecordFile } from './removal/folder-record.ts';
 import { readRecord } from './stage/record.ts';
 
 const content = 'MZ agent '.repeat(50);

@@ -1,11 +1,16 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { instanceAnnotation } from '#contract/names.ts';
-import type { TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { sourceOf } from './instance-source.ts';
 import { boundNode, type WindowsInstance } from './windows-instance-resource.ts';
 
 export function isRemovalRequested({ metadata }: WindowsInstance): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
+}
+
+/** Whether nobody has asked to remove the instance or its host. */
+export function isStaying(instance: WindowsInstance): boolean {
+  return instance.metadata.deletionTimestamp === undefined && !isRemovalRequested(instance);
 }
 
 /** For an instance whose source exists, or exists again. */
@@ -21,14 +26,9 @@ export function isLeaving(instance: WindowsInstance, isListed: (host: string) =>
   return source?.kind === 'ConfigMap' && !isListed(normalHostName(source.name));
 }
 
-/** Whether a journey may have left something on the host, or its Node exists. */
+/** Whether there is anything on the host that a removal has to clean. */
 export function hasTouchedHost(instance: WindowsInstance): boolean {
-  const { hostKey, timeline = [] } = instance.status ?? {};
-  return boundNode(instance) !== undefined || (hostKey !== undefined && timeline.some(touchesHost));
-}
-
-function touchesHost({ name }: Pick<TimelineStep, 'name'>): boolean {
-  return !harmlessSteps.has(name);
+  return boundNode(instance) !== undefined || instance.status?.touched !== undefined;
 }
 
 /** Whether a removal has begun to take the Node out of service, or to clean its host. */
@@ -36,12 +36,18 @@ export function isBeingRemoved({ journey, timeline = [] }: WindowsInstanceStatus
   return journey?.name === 'remove' && timeline.some(({ name }) => !stepsBeforeRemoval.has(name));
 }
 
-/** Steps before the first command or upload. */
-const harmlessSteps: ReadonlySet<string> = new Set(['connect', 'queued', 'prepare files', 'prepare agent']);
+const stepsBeforeRemoval: ReadonlySet<string> = new Set(['confirm removal', 'connect', 'agent program', 'inventory']);
 
-const stepsBeforeRemoval: ReadonlySet<string> = new Set([
-  ...harmlessSteps,
-  'confirm removal',
-  'agent program',
-  'inventory',
-]);
+/** Another instance that has the host of this one, which gives it up. Clones can share a host key, so the name counts, too. */
+export function successorOf(
+  instance: WindowsInstance,
+  named: readonly WindowsInstance[],
+  mayBe: (instance: WindowsInstance) => boolean = isStaying,
+): WindowsInstance | undefined {
+  const [key, node] = [instance.status?.hostKey, boundNode(instance)];
+  if (key === undefined || node === undefined) return undefined;
+  const isOther = (other: WindowsInstance) => other.metadata.uid !== instance.metadata.uid;
+  return named.find(
+    other => isOther(other) && other.status?.hostKey === key && other.status.host?.name === node && mayBe(other),
+  );
+}

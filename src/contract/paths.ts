@@ -103,6 +103,9 @@ export const file = {
   csiProxyLog: `${dir.csiProxyLog}\\csi-proxy.log`,
 } as const;
 
+/** Which folders of the operator existed before the join. No user can write to its folder; it is deleted last. */
+export const folderRecordFile = `${dir.agentPrograms}\\folders.json`;
+
 /** Path of a bundle until it is staged; only a complete one has this name. */
 export function bundlePath(sha256: string): string {
   return `${dir.incoming}\\${sha256}`;

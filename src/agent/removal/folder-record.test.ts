@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { dir, file } from '#contract/paths.ts';
+import { dir, file, folderRecordFile } from '#contract/paths.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { stateFile } from '../state.ts';
-import { folderRecordFile, foldersBefore, recordFolders } from './folder-record.ts';
+import { foldersBefore, recordFolders } from './folder-record.ts';
 
 test('records the folders that exist, in a file for administrators, and only once', async () => {
   const host = new ModelHost();

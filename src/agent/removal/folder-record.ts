@@ -1,13 +1,10 @@
 import { attempt } from '#base/errors.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
 import { pathKey } from '#contract/host-path.ts';
-import { dir, file } from '#contract/paths.ts';
+import { file, folderRecordFile } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 import { stateFile } from '../state.ts';
 import { ownFolders } from './own-files.ts';
-
-/** Which of our folders existed before the join. In a folder that no user can write to and that is removed last. */
-export const folderRecordFile = `${dir.agentPrograms}\\folders.json`;
 
 /** Files of an earlier configuration, also by the Go operator: who created the folders is unknown then. */
 const traces = [file.agent, file.stagedRecord, stateFile];

@@ -2,12 +2,11 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { managedDescription } from '#contract/names.ts';
-import { agentProgram, dir, file } from '#contract/paths.ts';
+import { agentProgram, dir, file, folderRecordFile } from '#contract/paths.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { secureHost } from '../secure.ts';
 import { changeState } from '../state.ts';
-import { folderRecordFile } from './folder-record.ts';
 import { ownFiles } from './own-files.ts';
 import { removeFiles } from './remove-files.ts';
 

@@ -6,7 +6,7 @@ import { openFoldersFile } from '../secure.ts';
 import { readRecord, type StagedFile } from '../stage/record.ts';
 import { readState, stateFile } from '../state.ts';
 import { checkCleanedUp, type CleanedUpPorts } from './cleaned-up.ts';
-import { folderRecordFile, foldersBefore } from './folder-record.ts';
+import { foldersBefore } from './folder-record.ts';
 import {
   earlierScripts,
   isBelow,

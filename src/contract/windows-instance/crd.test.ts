@@ -179,6 +179,7 @@ const fullStatus: Required<WindowsInstanceStatus> = {
   nodeUID: 'u-1',
   hostKey: 'ssh-ed25519 AAAA',
   host: { name: 'win1', addresses: ['10.0.0.4'] },
+  touched: '2026-03-01T12:00:00Z',
   certifiedName: 'win1',
   tokens: [{ id: 'JTI=1', use: 'agent', expires: '' }],
   agent: { keyHash: 'ab', installed: '', certificateEnds: '' },

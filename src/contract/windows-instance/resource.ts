@@ -159,6 +159,8 @@ export interface InstanceIdentity {
 
 /** What the operator has observed itself. Decisions are based on it alone. */
 export interface InstanceRecord {
+  /** When the operator first changed something on the host beside its own program; such a host has to be cleaned. */
+  touched?: string;
   nodeUID?: string;
   /** Host key the host must show, as `<type> <base64>`. */
   hostKey?: string;

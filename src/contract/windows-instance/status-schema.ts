@@ -111,6 +111,7 @@ export const statusSchema = object('What the operator has found out about the ho
   node: text('Name of the Node of the host.'),
   nodeUID: text('UID of the Node that the operator has labeled.'),
   hostKey: text('Pinned SSH host key, as `<type> <base64>`. To accept another one set spec.hostKey.'),
+  touched: time('When the operator first changed something on the host. Missing: nothing has to be cleaned there.'),
   host: object(
     'What the host reported over the pinned SSH connection.',
     {

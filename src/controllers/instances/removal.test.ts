@@ -59,7 +59,8 @@ const untouched: [string, WindowsInstanceStatus, isDeleted: boolean][] = [
   ['to which only a connection was made', { hostKey, timeline: ['connect', 'queued'].map(step) }, true],
   ['for which files were prepared', { hostKey, timeline: ['connect', 'prepare files'].map(step) }, true],
   ['for which the agent was prepared', { hostKey, timeline: ['connect', 'prepare agent'].map(step) }, true],
-  ['to which the agent was uploaded', { hostKey, timeline: ['connect', 'agent program'].map(step) }, false],
+  ['to which only the agent was uploaded', { hostKey, timeline: ['connect', 'agent program'].map(step) }, true],
+  ['whose folders were secured', { hostKey, touched: '2026-03-01T12:00:00Z' }, false],
   ['whose name is recorded', { hostKey, host: { name: 'win1', addresses: [] } }, false],
   ['which only has a Node', { node: 'win1' }, false],
 ];
@@ -170,8 +171,7 @@ for (const [about, over] of others) {
 test('two hosts whose entries are gone do not wait for each other', async () => {
   await using bench = await started(joined);
   await listed(bench, '10.0.0.1', '10.0.0.2');
-  const timeline = ['connect', 'agent program'].map(step);
-  await setStatus(bench, '10.0.0.2', { hostKey, timeline });
+  await setStatus(bench, '10.0.0.2', { hostKey, touched: '2026-03-01T12:00:00Z' });
   await listed(bench);
   expect([isRequested(bench), annotationsOf(bench, '10.0.0.2')[removal] !== undefined]).toEqual([true, true]);
 });

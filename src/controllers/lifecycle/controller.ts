@@ -1,4 +1,4 @@
-import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { boundNode, byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { type JourneyName, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
@@ -21,6 +21,7 @@ import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { changedHosts, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, sourceText } from '#cluster/instance-source.ts';
+import { successorOf } from '#cluster/instance-removal.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, type LifecycleFacts } from './decide.ts';
@@ -29,7 +30,7 @@ import { removalCause } from './act/removal-cluster.ts';
 import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
 import { decideWithinBudget } from './act/within-budget.ts';
 import { rejectionEvent } from './events.ts';
-import { hostChanges, instancesOf, nodeChanges, specChanges, successorOf } from './observe.ts';
+import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
 import { recheckMs, retryTimes } from './retry.ts';
 import { patchStatus, reportNode, reportWait } from './act/report.ts';
 import { createWork, type Work } from './act/work.ts';
@@ -169,7 +170,8 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   const { deps, version, clock, acceptance, isLeaving, orphans } = work;
   const problem = acceptance.knownProblem(instance);
   const removal = removalCause(instance);
-  const successor = successorOf(instance, work.instances.store, isLeaving);
+  const named = work.instances.store.byIndex(byNode, boundNode(instance) ?? '');
+  const successor = isLeaving(instance) ? successorOf(instance, named, other => !isLeaving(other)) : undefined;
   return {
     instance,
     node: nodeOf(instance, deps),
@@ -178,7 +180,7 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
     problem,
     journeys: ownJourneys,
     hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
-    ...(successor !== undefined && { successor }),
+    ...(successor !== undefined && { successor: successor.metadata.name ?? '' }),
     ...(removal !== undefined && { removal }),
   };
 }

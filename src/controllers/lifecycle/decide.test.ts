@@ -58,7 +58,12 @@ const cases: [string, WindowsInstance, NodeView | undefined, Decision['do']][] =
     node({ [version]: 'v2', [cordoned]: '' }),
     'release',
   ],
-  ['does not release a Node of another version', instance(), node({ [version]: 'v1', [cordoned]: '' }), 'report'],
+  [
+    'releases a Node of another version, as after a canceled removal',
+    instance(),
+    node({ [version]: 'v1', [cordoned]: '' }),
+    'release',
+  ],
   ['goes on with a Node that is held back and not finished', instance(), node({ [cordoned]: '' }), 'configure'],
   ['leaves a host alone that is about to go', instance({}, deleted), undefined, 'leave'],
   ['leaves a Node alone whose instance is about to go', instance({}, deleted), node({ [version]: 'v2' }), 'leave'],
@@ -188,7 +193,8 @@ test('lets pods come before it reconnects, where a finished Node is held back', 
       journeys,
     });
   expect(decided('v2')).toMatchObject({ do: 'reconnect', held: { name: 'win-5' } });
-  expect(decided('v1')).not.toHaveProperty('held');
+  expect(decided('v1')).toMatchObject({ do: 'reconnect', held: { name: 'win-5' } });
+  expect(decided('')).toMatchObject({ do: 'reconnect' });
 });
 
 const problem = (code: ErrorCode) => new AppError(code, 'x', { remedy: 'y' });

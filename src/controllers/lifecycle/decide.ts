@@ -133,7 +133,8 @@ function decideRemoval(cause: string, facts: LifecycleFacts): Decision {
 
 function decideNode(facts: LifecycleFacts): Decision {
   const { node, version, journeys, gates = {} } = facts;
-  const isHeld = node !== undefined && isUpToDate(node, version) && isCordonedByOperator(node);
+  const isFinished = isUpToDate(node, version) || whyUpgrade(facts) !== undefined;
+  const isHeld = node !== undefined && isFinished && isCordonedByOperator(node);
   const waits: Wait[] = [];
   for (const { journey, cause: causeOf } of rows) {
     const cause = journeys.has(journey) ? causeOf(facts) : undefined;

@@ -1,5 +1,5 @@
 import { normalHostName } from '#base/dns-name.ts';
-import { boundNode, byAddress, byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { byAddress, byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation, prefix } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import { changed, type Predicate } from '#kube/controller/predicate.ts';
@@ -47,21 +47,4 @@ export function instancesOf({ metadata, status }: Node, instances: StoreView<Win
   const addresses = new Set(status?.addresses?.map(({ address }) => normalHostName(address)));
   const named = instances.byIndex(byNode, metadata.name ?? '');
   return [...new Set([...named, ...[...addresses].flatMap(address => instances.byIndex(byAddress, address))])];
-}
-
-/** Another instance that recorded the host of this one, which gives it up. */
-export function successorOf(
-  instance: WindowsInstance,
-  instances: Pick<StoreView<WindowsInstance>, 'byIndex'>,
-  isLeaving: (instance: WindowsInstance) => boolean,
-): string | undefined {
-  const name = boundNode(instance);
-  const { hostKey } = instance.status ?? {};
-  if (name === undefined || hostKey === undefined || !isLeaving(instance)) return undefined;
-  const successor = instances.byIndex(byNode, name).find(({ metadata, status, spec }) => {
-    const isOther = metadata.uid !== instance.metadata.uid;
-    const isSameHost = status?.host?.name === name && status.hostKey === hostKey;
-    return isOther && isSameHost && !isLeaving({ metadata, spec });
-  });
-  return successor?.metadata.name;
 }

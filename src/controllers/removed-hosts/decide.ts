@@ -1,6 +1,7 @@
+import { isStaying } from '#cluster/instance-removal.ts';
 import { hasConditionStatus } from '#base/condition.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation, nodeAnnotation, nodeLabel, removedTaint } from '#contract/names.ts';
+import { nodeAnnotation, nodeLabel, removedTaint } from '#contract/names.ts';
 import type { RemovedHost } from '#contract/removed-hosts.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Node, Taint } from '#kube/resources.ts';
@@ -32,11 +33,10 @@ export function decide(name: string, { node, note, instances }: RemovedHostFacts
 }
 
 /** An accepted instance that is to stay has connected to the host of this name. */
-export function isListed({ metadata, status }: WindowsInstance, name: string): boolean {
+export function isListed(instance: WindowsInstance, name: string): boolean {
+  const { status } = instance;
   const isRejected = hasConditionStatus(status?.conditions, instanceCondition.accepted, 'False');
-  const isLeaving =
-    metadata.deletionTimestamp !== undefined || metadata.annotations?.[instanceAnnotation.removal] !== undefined;
-  return status?.host?.name === name && !isRejected && !isLeaving;
+  return status?.host?.name === name && !isRejected && isStaying(instance);
 }
 
 /** The Node with the taint, cordoned. A Node that a user cordoned stays theirs. */

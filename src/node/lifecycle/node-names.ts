@@ -52,6 +52,11 @@ export class NodeNames {
     await this.#options.discard?.(predecessor, signal);
   }
 
+  /** Another instance that has the name. */
+  holderOf(name: string, instance: WindowsInstance): WindowsInstance | undefined {
+    return this.#holder(name, [instance]);
+  }
+
   /** Claims the name for the instance; returns the instance that has it already. */
   claim(
     name: string,

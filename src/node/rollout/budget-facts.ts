@@ -1,4 +1,5 @@
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Node } from '#kube/resources.ts';
 import type { BudgetHost, NodeState } from './budget.ts';
 
@@ -15,10 +16,15 @@ export function budgetHosts(cached: readonly WindowsInstance[], fresh?: WindowsI
       node,
       isPaused: spec.paused === true,
       isConfigured: status?.version !== undefined,
-      ...(status?.journey && { journey: status.journey.name }),
+      ...(status?.journey && !isStuck(status) && { journey: status.journey.name }),
     };
     return [host];
   });
+}
+
+/** A removal that fails again and again holds the budget no longer than any other node that is out of service. */
+function isStuck({ journey, phase }: WindowsInstanceStatus): boolean {
+  return journey?.name === 'remove' && phase === 'Failed';
 }
 
 export function nodeStates(nodes: readonly Node[]): Map<string, NodeState> {

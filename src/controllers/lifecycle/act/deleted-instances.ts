@@ -3,17 +3,18 @@ import { attempt } from '#base/errors.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
 import type { Log } from '#base/log.ts';
 import type { Installation } from '#cluster/installation.ts';
+import { hasTouchedHost, isRemovalRequested, successorOf } from '#cluster/instance-removal.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { patchStatus } from '#cluster/patch-instance.ts';
 import { boundNode, byNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
-import type { InstanceIdentity, InstanceRecord } from '#contract/windows-instance/resource.ts';
+import type { InstanceIdentity, InstanceRecord, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { isAlreadyExists, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
-import { hasTakenOver } from './removal-cluster.ts';
+import { removalCause } from './removal-cluster.ts';
 
 export interface DeletedOptions {
   client: Client;
@@ -24,6 +25,8 @@ export interface DeletedOptions {
 
 /** Deletions that no pass has handled, as in a process that does not lead. */
 const maxDeleted = 1000;
+/** How often and how long a deletion is retried while the installation of the operator does not allow a removal. */
+const [retryMs, forgetMs] = [30_000, 10 * 60_000];
 
 /**
  * Instances that a user deleted and whose hosts have to be cleaned. They are created again with a request to remove the host, so that
@@ -32,7 +35,7 @@ const maxDeleted = 1000;
 export class DeletedInstances {
   readonly #instances: Pick<Informer<WindowsInstance>, 'store' | 'addHandler'>;
   readonly #options: DeletedOptions;
-  readonly #deleted = new Map<string, WindowsInstance>();
+  readonly #deleted = new Map<string, { instance: WindowsInstance; untilMs: number }>();
   /** UIDs of instances that the operator deletes itself. */
   readonly #own = new Set<string>();
 
@@ -53,14 +56,16 @@ export class DeletedInstances {
 
   /** Creates the instance of the key again if its host has to be cleaned. */
   async recreate(key: Key, { signal, log }: Pass): Promise<Outcome> {
-    const deleted = this.#deleted.get(keyText(key));
+    const { instance: deleted, untilMs = 0 } = this.#deleted.get(keyText(key)) ?? {};
     if (deleted === undefined) return done;
     const { client, installation, clock } = this.#options;
     const named = this.#instances.store.byIndex(byNode, boundNode(deleted) ?? '');
-    const successor = named.find(other => hasTakenOver(other, deleted));
-    const problem = successor ? 'another instance has its host' : await installation.problem(signal, deleted);
+    const hasSuccessor = successorOf(deleted, named) !== undefined;
+    const problem = hasSuccessor ? 'another instance has its host' : await installation.problem(signal, deleted);
     if (problem !== undefined) {
       log.info('Leaving host of a deleted WindowsInstance unchanged', { why: problem });
+      // The API server may only be busy.
+      if (clock.monotonicMs() < untilMs) return after(retryMs, problem);
     } else {
       log.info('Creating WindowsInstance again to remove its host', { address: deleted.spec.address });
       const again = removalOf(deleted, timestamp(clock.now()));
@@ -74,16 +79,23 @@ export class DeletedInstances {
   #remember(instance: WindowsInstance): void {
     const isOwn = this.#own.delete(instance.metadata.uid ?? '');
     if (isOwn || !needsRemoval(instance) || this.#deleted.size >= maxDeleted) return;
-    this.#deleted.set(keyText(keyOf(instance)), instance);
+    const untilMs = this.#options.clock.monotonicMs() + forgetMs;
+    this.#deleted.set(keyText(keyOf(instance)), { instance, untilMs });
   }
 }
 
 /** An instance with a source is created again by its source, unless its host is being removed. */
 function needsRemoval(instance: WindowsInstance): boolean {
-  const { metadata, status } = instance;
+  const { status = {} } = instance;
   const source = sourceOf(instance);
-  if (status?.hostKey === undefined || source?.kind === 'Machine') return false;
-  return source === undefined || Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
+  if (!hasTouchedHost(instance) || source?.kind === 'Machine' || isCleaned(status)) return false;
+  return source === undefined || isRemovalRequested(instance);
+}
+
+/** Its removal has reached the host's last step; another leader deletes the objects. */
+function isCleaned({ journey, timeline = [] }: WindowsInstanceStatus): boolean {
+  const last = timeline.find(({ name }) => name === 'remove agent');
+  return journey?.name === 'remove' && last?.finished !== undefined;
 }
 
 function removalOf({ metadata, spec, status = {} }: WindowsInstance, now: string): WindowsInstance {
@@ -99,7 +111,7 @@ function removalOf({ metadata, spec, status = {} }: WindowsInstance, now: string
   };
   const requested = {
     [instanceAnnotation.removal]: annotations[instanceAnnotation.removal] ?? now,
-    [instanceAnnotation.record]: JSON.stringify(record),
+    ...(host && { [instanceAnnotation.record]: JSON.stringify(record) }),
   };
   return {
     metadata: { name, namespace, ...(labels && { labels }), annotations: { ...annotations, ...requested } },
@@ -114,7 +126,8 @@ export async function restoreRecord(
   { signal, log }: Pass,
 ): Promise<Outcome | undefined> {
   const text = instance.metadata.annotations?.[instanceAnnotation.record];
-  if (text === undefined || instance.status?.host !== undefined) return undefined;
+  if (text === undefined || instance.status?.host !== undefined || removalCause(instance) === undefined)
+    return undefined;
   const record = parseRecord(text, instance.spec.hostKey);
   if (record === undefined) {
     log.warn('Ignoring annotation with an invalid record', { annotation: instanceAnnotation.record });

@@ -3,9 +3,10 @@ import { normalHostName } from '#base/dns-name.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
+import { isRemovalRequested, isStaying } from '#cluster/instance-removal.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
-import { boundNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import { printRemovedHost, type RemovedHost } from '#contract/removed-hosts.ts';
@@ -23,7 +24,7 @@ export interface RemovalOptions {
   recorder: Pick<EventRecorder, 'record'>;
   clock: Clock;
   log: LifecycleDeps['log'];
-  /** Instances of the same host. */
+  /** Instances of the same host, or with the same Node. */
   rivalsOf: (instance: WindowsInstance) => readonly WindowsInstance[];
   /** Called before the operator deletes an instance itself. */
   onDelete: (instance: WindowsInstance) => void;
@@ -33,21 +34,9 @@ export interface RemovalOptions {
 export function removalCause(instance: WindowsInstance): string | undefined {
   const { annotations = {} } = instance.metadata;
   const source = sourceOf(instance);
-  if (!Object.hasOwn(annotations, instanceAnnotation.removal) || source?.kind === 'Machine') return undefined;
+  if (!isRemovalRequested(instance) || source?.kind === 'Machine') return undefined;
   if (source !== undefined) return `its entry of ${configMapName.instances} is gone`;
   return Object.hasOwn(annotations, instanceAnnotation.record) ? 'it was deleted' : 'its removal was requested';
-}
-
-/** Whether another instance that stays has the recorded key and Node: it has taken over the host. */
-export function hasTakenOver(other: WindowsInstance, instance: WindowsInstance): boolean {
-  const [key, node] = [instance.status?.hostKey, boundNode(instance)];
-  const isSame = key !== undefined && node !== undefined && other.status?.hostKey === key && boundNode(other) === node;
-  return isSame && other.metadata.uid !== instance.metadata.uid && isStaying(other);
-}
-
-function isStaying({ metadata }: WindowsInstance): boolean {
-  const isRemoved = Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
-  return metadata.deletionTimestamp === undefined && !isRemoved;
 }
 
 export function createRemovalCluster(options: RemovalOptions): RemovalCluster {
@@ -58,6 +47,12 @@ export function createRemovalCluster(options: RemovalOptions): RemovalCluster {
     sharedWith: instance =>
       rivalsOf(instance).find(other => other.metadata.uid !== instance.metadata.uid && isStaying(other))?.metadata.name,
     noteRemoved: (note, signal) => noteRemoved(note, options, signal),
+    forgetNote: async (node, signal) => {
+      const body = { data: { [node]: null } };
+      const name = configMapName.removedHosts;
+      await client.patch(configMaps, name, { type: 'merge', body }, { namespace, signal }).catch(unless(isNotFound));
+    },
+    reportLeft: journey => reportLeft(journey, options),
     deleteNode: ({ name, uid }, signal) =>
       deleteObject<Node>(client, nodes, { metadata: { name, ...(uid !== '' && { uid }) } }, signal),
     report: journey => report(journey, options),
@@ -105,7 +100,7 @@ async function noteRemoved(host: Omit<RemovedHost, 'removed'>, options: RemovalO
 const leftByForce = 'its services, files and container networks stay on the host';
 
 function report(journey: RemoveJourney, { recorder, log }: RemovalOptions): void {
-  const { instance, mode, addresses, left, address, nodeName } = journey;
+  const { instance, mode, addresses, address, nodeName } = journey;
   // A forced request that is about no Node of the operator changes nothing either.
   if (mode === 'object' || (mode === 'force' && nodeName === undefined)) {
     log.info('Deleting WindowsInstance without changes to its host', { address });
@@ -113,10 +108,19 @@ function report(journey: RemoveJourney, { recorder, log }: RemovalOptions): void
   }
   log.info('Removed host', { address, Node: nodeName, mode, ...journey.host.usage() });
   recordEvent(recorder, instance, eventText.instanceTeardown(addresses.length === 0 ? [address] : addresses));
-  const rest = [...(mode === 'force' ? [leftByForce] : []), ...left.map(line => `not removed: ${line}`)];
-  if (rest.length === 0) return;
+  if (mode === 'force') recordEvent(recorder, instance, incomplete(address, [leftByForce]));
+}
+
+/** At once, because another attempt does not know it any more. */
+function reportLeft({ instance, address, left }: RemoveJourney, { recorder, log }: RemovalOptions): void {
+  if (left.length === 0) return;
   log.warn('Removal of the host is incomplete', { address, left });
-  recordEvent(recorder, instance, eventText.instanceRemovalIncomplete(`Host ${address}: ${shortList(rest)}`));
+  const lines = left.map(line => `not removed: ${line}`);
+  recordEvent(recorder, instance, incomplete(address, lines));
+}
+
+function incomplete(address: string, lines: readonly string[]) {
+  return eventText.instanceRemovalIncomplete(`Host ${address}: ${shortList(lines)}`);
 }
 
 /** Events have little room. */

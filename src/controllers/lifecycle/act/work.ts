@@ -24,7 +24,7 @@ import { createDeps } from './create-deps.ts';
 import { DeletedInstances } from './deleted-instances.ts';
 import { JourneyPlaces } from './journey-places.ts';
 import { OrphanNodes } from './orphan-nodes.ts';
-import { createRemovalCluster, hasTakenOver } from './removal-cluster.ts';
+import { createRemovalCluster } from './removal-cluster.ts';
 
 /** What every pass uses. */
 export type Work = LifecycleParts & {
@@ -69,7 +69,7 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
     installation,
     rivalsOf: instance => [
       ...acceptance.rivalsOf(instance),
-      ...instances.store.byIndex(byNode, boundNode(instance) ?? '').filter(other => hasTakenOver(other, instance)),
+      ...instances.store.byIndex(byNode, boundNode(instance) ?? ''),
     ],
     onDelete: instance => deleted.expect(instance),
   });

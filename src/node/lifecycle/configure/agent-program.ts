@@ -1,3 +1,4 @@
+import { timestamp } from '#base/clock.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, isAppError } from '#base/errors.ts';
 import { pathKey } from '#contract/host-path.ts';
@@ -54,6 +55,9 @@ export const secureFolders: Step<HostJourney> = {
   limitMs: 15 * 60_000,
   remedy: checkCommand,
   async run(journey, { signal }) {
+    const { record, deps } = journey;
+    // Before the first change: otherwise an interrupted join would leave a host that nobody cleans.
+    if (record.known.touched === undefined) await record.save({ touched: timestamp(deps.clock.now()) });
     journey.inventory = await secure(journey, signal);
     checkPlaced(journey, journey.inventory);
   },

@@ -1,5 +1,6 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
+import { instanceAnnotation } from '#contract/names.ts';
 import { foreignNode } from '../configure/name-check.ts';
 import { checkCluster } from '../configure/remedies.ts';
 import type { Step } from '../step.ts';
@@ -15,14 +16,19 @@ export const confirmRemoval: Step<RemoveJourney> = {
   remedy: checkCluster,
   async run(journey, { signal }) {
     journey.refusal = await journey.cluster.refusal(journey.instance, signal);
-    journey.mode = hasOwnNode(journey) ? removalMode(journey) : 'object';
-    if (journey.mode === 'force' && journey.nodeName === undefined) journey.claimedName = orphanName(journey);
+    journey.mode = removalMode(journey);
+    if (journey.mode !== 'force') return;
+    if (journey.nodeName === undefined) journey.claimedName = orphanName(journey);
+    else if (isForeign(journey)) journey.mode = 'object';
   },
 };
 
-/** The record of a Direct instance is in an annotation that users can write: it must not be about the Node of another instance. */
-function hasOwnNode({ nodeName, instance, deps }: RemoveJourney): boolean {
-  return nodeName === undefined || deps.names.claim(nodeName, instance) === undefined;
+/** The record of a Direct instance that was deleted comes from an annotation, which users can write. */
+function isForeign({ node, instance, record }: RemoveJourney): boolean {
+  if (node === undefined || !Object.hasOwn(instance.metadata.annotations ?? {}, instanceAnnotation.record))
+    return false;
+  const [, key = ''] = (record.known.hostKey ?? '').split(' ');
+  return foreignNode(node, key, instance.spec.address) !== undefined;
 }
 
 /**
@@ -32,7 +38,7 @@ function hasOwnNode({ nodeName, instance, deps }: RemoveJourney): boolean {
 function orphanName({ instance, deps }: RemoveJourney): string | undefined {
   const { name = '' } = instance.metadata;
   const node = deps.nodes.get(name);
-  if (node === undefined || deps.names.claim(name, instance) !== undefined) return undefined;
+  if (node === undefined || deps.names.holderOf(name, instance) !== undefined) return undefined;
   const [, key = ''] = (instance.spec.hostKey ?? '').split(' ');
   return foreignNode(node, key, instance.spec.address) === undefined ? name : undefined;
 }
@@ -44,7 +50,9 @@ export const cordonNode: Step<RemoveJourney> = {
   limitMs: shortMs,
   remedy: checkCluster,
   isDone: ({ node }) => node === undefined,
-  async run({ joinedNode, deps }, { signal }) {
+  async run(journey, { signal }) {
+    const { joinedNode, deps } = journey;
+    journey.hasCordoned = true;
     await deps.nodes.cordonAndLabel(joinedNode.name, {}, [], signal).catch(unless(isNotFound));
   },
 };
@@ -85,13 +93,14 @@ export const noteHost: Step<RemoveJourney> = {
 
 export const deleteNode: Step<RemoveJourney> = {
   name: 'delete node',
-  description: 'deletes the Node and the stored host key',
+  description: 'deletes the Node, the stored host key and the note of an earlier removal by force',
   usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   async run(journey, { signal }) {
-    const { node, deps, instance, cluster } = journey;
+    const { node, nodeName, deps, instance, cluster, mode } = journey;
     if (node !== undefined) await cluster.deleteNode(node, signal);
+    if (mode === 'host' && nodeName !== undefined) await cluster.forgetNote(nodeName, signal);
     await deps.hostKeys.forget(instance, signal);
   },
 };

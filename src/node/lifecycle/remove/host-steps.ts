@@ -1,6 +1,8 @@
 import { AppError } from '#base/errors.ts';
+import { hasTouchedHost } from '#cluster/instance-removal.ts';
+import type { Inventory } from '#contract/inventory.ts';
 import { serviceName } from '#contract/names.ts';
-import { dir, splitPath } from '#contract/paths.ts';
+import { dir, splitPath, folderRecordFile } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { askAgent, callAgent } from '../agent-call.ts';
 import { takeInventory, uploadAgent } from '../configure/agent-program.ts';
@@ -31,8 +33,10 @@ export const identifyHost: Step<RemoveJourney> = {
     await takeInventory.run(journey, turn);
     const problem = identityProblem(journey);
     if (problem !== undefined) throw problem;
-    const { record, inventory } = journey;
-    if (record.known.host === undefined && inventory.nodeName !== '') journey.claimedName = inventory.nodeName;
+    const { record, inventory, instance } = journey;
+    if (record.known.host === undefined && hasKubelet(inventory)) journey.claimedName = inventory.nodeName;
+    // A host that the operator has not changed may be a node of another cluster.
+    if (!hasTouchedHost(instance) && journey.node === undefined) journey.mode = 'object';
   },
 };
 
@@ -41,26 +45,30 @@ function identityProblem(journey: RemoveJourney): AppError | undefined {
   const { address, record, inventory, deps, instance, hostKey, ipv4 } = journey;
   const recorded = record.known.host?.name;
   const { nodeName } = inventory;
-  // Without a kubelet the name is only that of the computer, which a cloud may not use.
-  const hasKubelet = inventory.services.some(({ name, isManaged }) => isManaged && name === serviceName.kubelet);
+  if (!hasKubelet(inventory)) return undefined;
   if (recorded !== undefined) {
-    if (!hasKubelet || nodeName === '' || nodeName === recorded) return undefined;
+    if (nodeName === recorded) return undefined;
     return new AppError('NODE_NAME_CHANGED', `${address}: the host name is ${nodeName}, but it joined as ${recorded}`, {
       remedy: `Rename the host back to ${recorded}.`,
     });
   }
-  const holder = nodeName === '' ? undefined : deps.names.claim(nodeName, instance);
+  const holder = deps.names.holderOf(nodeName, instance);
   if (holder !== undefined) {
     return new AppError('NODE_NAME_TAKEN', `${address}: Node ${nodeName} belongs to ${holder.metadata.name}`, {
-      remedy: `Delete WindowsInstance ${holder.metadata.name} to remove the host.`,
+      remedy: 'Find out which of the two hosts has this name.',
     });
   }
-  const node = nodeName === '' ? undefined : deps.nodes.get(nodeName);
+  const node = deps.nodes.get(nodeName);
   const problem = node && foreignNode(node, hostKey === undefined ? '' : printHostKey(hostKey), ipv4);
   if (problem === undefined) return undefined;
   return new AppError('HOST_NAME_TAKEN', `${address}: Node ${nodeName} ${problem}`, {
     remedy: `Find out which host Node ${nodeName} is; the operator removes neither.`,
   });
+}
+
+/** Without one the name is only that of the computer, which clones share and a cloud may not use. */
+function hasKubelet({ nodeName, services }: Inventory): boolean {
+  return nodeName !== '' && services.some(({ name, isManaged }) => isManaged && name === serviceName.kubelet);
 }
 
 export const cleanUpHost: Step<RemoveJourney> = {
@@ -126,6 +134,7 @@ export const removeFiles: Step<RemoveJourney> = {
     const { host, address, commands } = journey;
     const answer = await askAgent({ host, address, command: commands.removeFiles(), signal, timeoutMs: filesMs });
     journey.left = answer.strings('left').slice(0, maxLeft);
+    journey.cluster.reportLeft(journey);
   },
 };
 
@@ -135,9 +144,13 @@ export const removeAgent: Step<RemoveJourney> = {
   usualMs: 15_000,
   limitMs: 10 * 60_000,
   remedy: checkUpload,
-  async run({ host }, { signal }) {
-    // Files of users that were found in folders of the operator stay.
-    await host.removeFolder(dir.agentPrograms, { signal, keep: [splitPath(dir.quarantine).name] });
+  async run({ host, record }, { signal }) {
+    // Without the record of folders, which goes last, `remove files` would delete empty folders of users.
+    await record.saveTimeline();
     await host.removeFolder(dir.agentNative, { signal });
+    // Files of users that were found in folders of the operator stay.
+    const kept = splitPath(dir.quarantine).name;
+    await host.removeFolder(dir.agentPrograms, { signal, keep: [kept, splitPath(folderRecordFile).name] });
+    await host.removeFolder(dir.agentPrograms, { signal, keep: [kept] });
   },
 };

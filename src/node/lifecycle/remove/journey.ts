@@ -1,3 +1,4 @@
+import { hasTouchedHost } from '#cluster/instance-removal.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { InventoryOptions } from '#contract/agent-command.ts';
 import { instanceAnnotation } from '#contract/names.ts';
@@ -16,6 +17,10 @@ export interface RemovalCluster {
   sharedWith(instance: WindowsInstance): string | undefined;
   /** Keeps a note about a host that was removed without being cleaned. */
   noteRemoved(host: Omit<RemovedHost, 'removed'>, signal: AbortSignal): Promise<void>;
+  /** The host was cleaned: a note from an earlier removal by force is over. */
+  forgetNote(node: string, signal: AbortSignal): Promise<void>;
+  /** Called when files could not be removed. */
+  reportLeft(journey: RemoveJourney): void;
   deleteNode(node: Pick<NodeView, 'name' | 'uid'>, signal: AbortSignal): Promise<void>;
   /** Called before the instance is deleted. */
   report(journey: RemoveJourney): void;
@@ -32,6 +37,8 @@ export class RemoveJourney extends HostJourney {
   mode: RemovalMode = 'object';
   /** Why the removal ends before its first act; the host stays. */
   refusal: string | undefined;
+  /** This attempt has cordoned the Node. */
+  hasCordoned = false;
   /** Settings were removed that only a reboot makes effective. */
   needsReboot = false;
   /** Files that could not be removed. */
@@ -62,16 +69,16 @@ export class RemoveJourney extends HostJourney {
 }
 
 export function removalMode({ instance, cluster }: Pick<RemoveJourney, 'instance' | 'cluster'>): RemovalMode {
-  if (!isTouched(instance) || cluster.sharedWith(instance) !== undefined) return 'object';
+  // A Direct instance without a record may have been created to remove an orphan Node.
+  const isOfHost = hasTouchedHost(instance) || isDirect(instance);
+  if (!isOfHost || cluster.sharedWith(instance) !== undefined) return 'object';
   return isForced(instance) ? 'force' : 'host';
+}
+
+function isDirect({ spec }: WindowsInstance): boolean {
+  return (spec.source?.kind ?? 'Direct') === 'Direct';
 }
 
 export function isForced({ metadata }: WindowsInstance): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.forceRemoval);
-}
-
-/** Nothing is uploaded before the host key is recorded. A Direct instance without a record was created to remove a Node. */
-function isTouched({ spec, status }: WindowsInstance): boolean {
-  const { kind = 'Direct' } = spec.source ?? {};
-  return kind === 'Direct' || status?.hostKey !== undefined || status?.host !== undefined;
 }

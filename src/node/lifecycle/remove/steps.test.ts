@@ -40,11 +40,13 @@ test('docs/lifecycle.md has the steps in their order, with what they do, their t
 });
 
 const entry = { source: { kind: 'ConfigMap', name: '10.0.0.5' } } as const;
-const touched = { hostKey: 'ssh-ed25519 AAAA' };
+const hostKey = 'ssh-ed25519 AAAA';
+const touched = { hostKey, touched: '2026-03-01T12:00:00Z' };
 const forced = { annotations: { [instanceAnnotation.forceRemoval]: '' } };
 type Given = { spec?: object; status?: object; metadata?: object };
 const modes: [about: string, given: Given, shared: string[], string][] = [
-  ['a host that was connected to', { spec: entry, status: touched }, [], 'host'],
+  ['a host that was changed', { spec: entry, status: touched }, [], 'host'],
+  ['a host that was only connected to', { spec: entry, status: { hostKey } }, [], 'object'],
   ['a host that was never connected to', { spec: entry }, [], 'object'],
   ['a host without a record on request', {}, [], 'host'],
   ['a host by force', { spec: entry, status: touched, metadata: forced }, [], 'force'],

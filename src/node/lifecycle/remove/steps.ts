@@ -18,7 +18,7 @@ const leaveCluster: Steps = [cordonNode, drainNode];
 const cleanHost: Steps = [cleanUpHost, rebootHost, removeNetworks, removeFiles, removeAgent];
 const deleteObjects: Steps = [deleteNode, deleteInstance];
 
-const hostSteps: Steps = [connect, loadAgent, identifyHost, ...leaveCluster, ...cleanHost];
+const findHost: Steps = [connect, loadAgent, identifyHost];
 
 /** After the steps on the host. */
 const byMode: Readonly<Record<RemovalMode, Steps>> = {
@@ -31,17 +31,33 @@ const byMode: Readonly<Record<RemovalMode, Steps>> = {
  * All steps of `remove`; which of them run depends on the mode.
  * @public for docs
  */
-export const removeSteps: Steps = [confirmRemoval, ...hostSteps, noteHost, ...deleteObjects];
+export const removeSteps: Steps = [
+  confirmRemoval,
+  ...findHost,
+  ...leaveCluster,
+  ...cleanHost,
+  noteHost,
+  ...deleteObjects,
+];
 
 /** From a Node to a host without anything of the operator. */
 export async function remove(journey: RemoveJourney, run: StepRun): Promise<void> {
   await runSteps([confirmRemoval], journey, run);
   if (journey.refusal !== undefined) return;
-  const { mode, record } = journey;
-  // After its last step the host has nothing left, not even the agent.
-  if (mode === 'host' && !record.hasFinished(removeAgent.name)) {
-    await runSteps(hostSteps, journey, run);
-    await record.saveTimeline();
+  if (journey.mode === 'host') await clean(journey, run);
+  await runSteps(byMode[journey.mode], journey, run);
+}
+
+async function clean(journey: RemoveJourney, run: StepRun): Promise<void> {
+  const { record } = journey;
+  // After the last step the host has nothing left, not even the agent.
+  if (record.hasFinished(removeAgent.name)) return;
+  if (record.hasFinished(removeFiles.name)) {
+    await runSteps([connect, removeAgent], journey, run);
+  } else {
+    await runSteps(findHost, journey, run);
+    if (journey.mode !== 'host') return;
+    await runSteps([...leaveCluster, ...cleanHost], journey, run);
   }
-  await runSteps(byMode[mode], journey, run);
+  await record.saveTimeline();
 }
