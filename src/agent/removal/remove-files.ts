@@ -1,6 +1,6 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { checkPlaces, parentOf, pathKey } from '#contract/host-path.ts';
-import { agentProgram, agentProgramHash, dir, file } from '#contract/paths.ts';
+import { agentProgram, agentProgramHash, dir, file, folderRecordFile } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 import { openFoldersFile } from '../secure.ts';
 import { readRecord, type StagedFile } from '../stage/record.ts';

@@ -25,7 +25,7 @@ import { successorOf } from '#cluster/instance-removal.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, type LifecycleFacts } from './decide.ts';
-import { restoreRecord } from './act/deleted-instances.ts';
+import { cancelIfApplied, restoreRecord } from './act/deleted-instances.ts';
 import { removalCause } from './act/removal-cluster.ts';
 import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
 import { decideWithinBudget } from './act/within-budget.ts';
@@ -40,7 +40,7 @@ export const permissions: readonly Permission[] = [
     in: 'own namespace',
     group: windowsInstanceGroup,
     resources: ['windowsinstances'],
-    verbs: [...reading, 'create', 'delete'],
+    verbs: [...reading, 'create', 'patch', 'delete'],
   },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   grantsPermission,
@@ -144,7 +144,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
 
 async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   if (instance.metadata.deletionTimestamp !== undefined) return done;
-  const restored = await restoreRecord(instance, work.client, pass);
+  const restored = (await cancelIfApplied(instance, work.client, pass)) ?? (await restoreRecord(instance, work, pass));
   if (restored !== undefined) return restored;
   const facts = await observe(instance, work, pass);
   if (facts.removal !== undefined) return act(facts, work, pass);

@@ -155,7 +155,7 @@ test('a removal that is canceled after the clean-up configures the host again', 
   };
   await annotate(lab, removalRequest);
   await lab.failed('AGENT_COMMAND_FAILED');
-  expect((await lab.node())?.metadata.annotations).not.toHaveProperty(nodeAnnotation.version);
+  expect(await lab.node()).toBeUndefined();
   await annotate(lab, { [instanceAnnotation.removal]: null });
   const { version: recorded, journey } = await lab.ready();
   expect({ recorded, journey }).toEqual({ recorded: version, journey: undefined });

@@ -1,5 +1,7 @@
 import { type Clock, timestamp } from '#base/clock.ts';
+import { isNodeName } from '#base/dns-name.ts';
 import { attempt } from '#base/errors.ts';
+import { isIp } from '#base/ipv4.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
 import type { Log } from '#base/log.ts';
 import type { Installation } from '#cluster/installation.ts';
@@ -9,11 +11,13 @@ import { patchStatus } from '#cluster/patch-instance.ts';
 import { boundNode, byNode, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { InstanceIdentity, InstanceRecord, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { isAlreadyExists, unless } from '#kube/api-error.ts';
+import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
+import { foreignNode } from '#node/lifecycle/configure/name-check.ts';
+import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import { removalCause } from './removal-cluster.ts';
 
 export interface DeletedOptions {
@@ -44,7 +48,10 @@ export class DeletedInstances {
     this.#options = options;
     instances.addHandler({
       added: instance => this.#deleted.delete(keyText(keyOf(instance))),
-      updated: () => undefined,
+      updated: (_old, now) => {
+        // A removal that was canceled after all.
+        if (!isRemovalRequested(now)) this.#own.delete(now.metadata.uid ?? '');
+      },
       deleted: instance => this.#remember(instance),
     });
   }
@@ -78,9 +85,11 @@ export class DeletedInstances {
 
   #remember(instance: WindowsInstance): void {
     const isOwn = this.#own.delete(instance.metadata.uid ?? '');
-    if (isOwn || !needsRemoval(instance) || this.#deleted.size >= maxDeleted) return;
-    const untilMs = this.#options.clock.monotonicMs() + forgetMs;
-    this.#deleted.set(keyText(keyOf(instance)), { instance, untilMs });
+    if (isOwn || !needsRemoval(instance)) return;
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [key, { untilMs }] of this.#deleted) if (untilMs <= nowMs) this.#deleted.delete(key);
+    if (this.#deleted.size >= maxDeleted) return;
+    this.#deleted.set(keyText(keyOf(instance)), { instance, untilMs: nowMs + forgetMs });
   }
 }
 
@@ -98,8 +107,12 @@ function isCleaned({ journey, timeline = [] }: WindowsInstanceStatus): boolean {
   return journey?.name === 'remove' && last?.finished !== undefined;
 }
 
+/** Written by `kubectl apply`. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
 function removalOf({ metadata, spec, status = {} }: WindowsInstance, now: string): WindowsInstance {
-  const { name = '', namespace = '', labels, annotations = {} } = metadata;
+  const { name = '', namespace = '', labels } = metadata;
+  const { [lastApplied]: _applied, ...annotations } = metadata.annotations ?? {};
   const { nodeUID, hostKey, host, certifiedName, agent, cloudNode } = status;
   const record: { [Field in keyof InstanceRecord]: InstanceRecord[Field] | undefined } = {
     nodeUID,
@@ -119,17 +132,45 @@ function removalOf({ metadata, spec, status = {} }: WindowsInstance, now: string
   };
 }
 
+interface RestoreDeps {
+  client: Client;
+  deps: Pick<LifecycleDeps, 'names' | 'nodes'>;
+}
+
+/** Users can write the annotation: it must not be about the Node of another host. */
+function isOfOther(name: string, instance: WindowsInstance, { names, nodes }: RestoreDeps['deps']): boolean {
+  const node = nodes.get(name);
+  const { hostKey = '', address } = instance.spec;
+  const isForeign = node !== undefined && foreignNode(node, hostKey.split(' ')[1] ?? '', address) !== undefined;
+  return isForeign || names.holderOf(name, instance) !== undefined;
+}
+
+/** A user who applies a deleted instance again wants to keep the host. */
+export async function cancelIfApplied(
+  { metadata }: WindowsInstance,
+  client: Client,
+  { signal, log }: Pass,
+): Promise<Outcome | undefined> {
+  const { name = '', namespace = '', annotations = {} } = metadata;
+  const { removal, record, forceRemoval } = instanceAnnotation;
+  if (![record, removal, lastApplied].every(key => Object.hasOwn(annotations, key))) return undefined;
+  log.info('Canceling removal: the WindowsInstance was applied again');
+  const body = { metadata: { annotations: { [removal]: null, [record]: null, [forceRemoval]: null } } };
+  await client.patch(windowsInstances, name, { type: 'merge', body }, { namespace, signal }).catch(unless(isNotFound));
+  return after(lagMs, 'the removal was canceled');
+}
+
 /** Writes the record in the annotation of a new instance to its status; other instances stay unchanged. */
 export async function restoreRecord(
   instance: WindowsInstance,
-  client: Client,
+  { client, deps }: RestoreDeps,
   { signal, log }: Pass,
 ): Promise<Outcome | undefined> {
   const text = instance.metadata.annotations?.[instanceAnnotation.record];
   if (text === undefined || instance.status?.host !== undefined || removalCause(instance) === undefined)
     return undefined;
   const record = parseRecord(text, instance.spec.hostKey);
-  if (record === undefined) {
+  if (record?.host === undefined || isOfOther(record.host.name, instance, deps)) {
     log.warn('Ignoring annotation with an invalid record', { annotation: instanceAnnotation.record });
     return undefined;
   }
@@ -151,18 +192,21 @@ export function parseRecord(text: string, pinnedKey: string | undefined): Instan
   const read = attempt(() => {
     const fields = new Fields(jsonIn(text), 'record');
     const host = fields.object('host');
+    const name = host.requiredString('name');
+    const addresses = host.strings('addresses').filter(isIp).slice(0, maxAddresses);
+    if (!isNodeName(name)) return undefined;
     const [nodeUID, certifiedName] = [fields.string('nodeUID'), fields.string('certifiedName')];
     const [agent, cloudNode] = [identityIn(fields.object('agent')), identityIn(fields.object('cloudNode'))];
     return {
       hostKey: fields.requiredString('hostKey'),
-      host: { name: host.requiredString('name'), addresses: host.strings('addresses').slice(0, maxAddresses) },
+      host: { name, addresses },
       ...(nodeUID !== undefined && { nodeUID }),
       ...(certifiedName !== undefined && { certifiedName }),
       ...(agent && { agent }),
       ...(cloudNode && { cloudNode }),
     };
   });
-  return read.ok && read.value.hostKey === pinnedKey ? read.value : undefined;
+  return read.ok && read.value?.hostKey === pinnedKey ? read.value : undefined;
 }
 
 function identityIn(fields: Fields): InstanceIdentity | undefined {

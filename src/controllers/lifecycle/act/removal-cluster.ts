@@ -3,15 +3,16 @@ import { normalHostName } from '#base/dns-name.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
-import { isRemovalRequested, isStaying } from '#cluster/instance-removal.ts';
+import { hasTouchedHost, isRemovalRequested, isStaying } from '#cluster/instance-removal.ts';
 import { sourceOf } from '#cluster/instance-source.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
-import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { hostAddresses, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import { printRemovedHost, type RemovedHost } from '#contract/removed-hosts.ts';
 import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
+import type { Resolver } from '#host/resolver.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
@@ -26,6 +27,9 @@ export interface RemovalOptions {
   log: LifecycleDeps['log'];
   /** Instances of the same host, or with the same Node. */
   rivalsOf: (instance: WindowsInstance) => readonly WindowsInstance[];
+  /** Instances whose host is not known yet. */
+  unidentified: () => readonly WindowsInstance[];
+  resolver: Pick<Resolver, 'addresses'>;
   /** Called before the operator deletes an instance itself. */
   onDelete: (instance: WindowsInstance) => void;
 }
@@ -44,8 +48,11 @@ export function createRemovalCluster(options: RemovalOptions): RemovalCluster {
   return {
     refusal: async (instance, signal) =>
       (await installation.problem(signal)) ?? (await sourceRefusal(instance, client, signal)),
-    sharedWith: instance =>
-      rivalsOf(instance).find(other => other.metadata.uid !== instance.metadata.uid && isStaying(other))?.metadata.name,
+    sharedWith: async instance => {
+      const isRival = (other: WindowsInstance) => other.metadata.uid !== instance.metadata.uid && isStaying(other);
+      const known = rivalsOf(instance).find(isRival);
+      return (known ?? (await rivalByName(instance, options.unidentified().filter(isRival), options)))?.metadata.name;
+    },
     noteRemoved: (note, signal) => noteRemoved(note, options, signal),
     forgetNote: async (node, signal) => {
       const body = { data: { [node]: null } };
@@ -68,6 +75,24 @@ export function createRemovalCluster(options: RemovalOptions): RemovalCluster {
     },
   };
 }
+
+/** A rejected or new instance has resolved no address yet. */
+async function rivalByName(
+  instance: WindowsInstance,
+  others: readonly WindowsInstance[],
+  { resolver }: Pick<RemovalOptions, 'resolver'>,
+): Promise<WindowsInstance | undefined> {
+  const own = new Set([...hostAddresses(instance), instance.status?.ipv4 ?? '']);
+  const found = await Promise.all(
+    others.slice(0, maxLookups).map(async other => {
+      const addresses = await resolver.addresses(other.spec.address).catch(() => []);
+      return [other.spec.address, ...addresses].some(address => own.has(normalHostName(address)));
+    }),
+  );
+  return others.find((_, index) => found[index]);
+}
+
+const maxLookups = 1000;
 
 /** The request may have been withdrawn since the cache was written. */
 async function sourceRefusal(
@@ -102,7 +127,7 @@ const leftByForce = 'its services, files and container networks stay on the host
 function report(journey: RemoveJourney, { recorder, log }: RemovalOptions): void {
   const { instance, mode, addresses, address, nodeName } = journey;
   // A forced request that is about no Node of the operator changes nothing either.
-  if (mode === 'object' || (mode === 'force' && nodeName === undefined)) {
+  if (mode === 'object' || (mode === 'force' && nodeName === undefined && !hasTouchedHost(instance))) {
     log.info('Deleting WindowsInstance without changes to its host', { address });
     return;
   }

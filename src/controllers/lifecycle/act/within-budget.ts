@@ -1,4 +1,3 @@
-import { isForced } from '#node/lifecycle/remove/journey.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { decide, type Decision, type LifecycleFacts } from '../decide.ts';
 
@@ -10,7 +9,7 @@ export async function decideWithinBudget(
 ): Promise<Decision> {
   const { instance, node } = facts;
   const next = decide(facts);
-  if (next.do !== 'remove' || node?.ready !== true || isForced(instance)) return next;
+  if (next.do !== 'remove' || node?.ready !== true) return next;
   const answer = await grants.take(instance, 'remove', signal);
   return answer.isGranted ? next : decide({ ...facts, gates: { remove: answer.why } });
 }

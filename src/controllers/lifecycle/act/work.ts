@@ -71,6 +71,7 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
       ...acceptance.rivalsOf(instance),
       ...instances.store.byIndex(byNode, boundNode(instance) ?? ''),
     ],
+    unidentified: () => instances.store.list().filter(({ status }) => status?.host === undefined),
     onDelete: instance => deleted.expect(instance),
   });
   const work: Work = {

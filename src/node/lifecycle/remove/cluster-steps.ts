@@ -1,6 +1,5 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
-import { instanceAnnotation } from '#contract/names.ts';
 import { foreignNode } from '../configure/name-check.ts';
 import { checkCluster } from '../configure/remedies.ts';
 import type { Step } from '../step.ts';
@@ -16,20 +15,10 @@ export const confirmRemoval: Step<RemoveJourney> = {
   remedy: checkCluster,
   async run(journey, { signal }) {
     journey.refusal = await journey.cluster.refusal(journey.instance, signal);
-    journey.mode = removalMode(journey);
-    if (journey.mode !== 'force') return;
-    if (journey.nodeName === undefined) journey.claimedName = orphanName(journey);
-    else if (isForeign(journey)) journey.mode = 'object';
+    journey.mode = await removalMode(journey);
+    if (journey.mode === 'force' && journey.nodeName === undefined) journey.claimedName = orphanName(journey);
   },
 };
-
-/** The record of a Direct instance that was deleted comes from an annotation, which users can write. */
-function isForeign({ node, instance, record }: RemoveJourney): boolean {
-  if (node === undefined || !Object.hasOwn(instance.metadata.annotations ?? {}, instanceAnnotation.record))
-    return false;
-  const [, key = ''] = (record.known.hostKey ?? '').split(' ');
-  return foreignNode(node, key, instance.spec.address) !== undefined;
-}
 
 /**
  * The Node that a forced request without a record is about has the name of the request. It must be an orphan that the operator

@@ -14,7 +14,7 @@ export interface RemovalCluster {
   /** Why the host must not be removed now, read past all caches; undefined when it may. */
   refusal(instance: WindowsInstance, signal: AbortSignal): Promise<string | undefined>;
   /** Another instance that is the same host and stays. */
-  sharedWith(instance: WindowsInstance): string | undefined;
+  sharedWith(instance: WindowsInstance): Promise<string | undefined>;
   /** Keeps a note about a host that was removed without being cleaned. */
   noteRemoved(host: Omit<RemovedHost, 'removed'>, signal: AbortSignal): Promise<void>;
   /** The host was cleaned: a note from an earlier removal by force is over. */
@@ -68,10 +68,13 @@ export class RemoveJourney extends HostJourney {
   }
 }
 
-export function removalMode({ instance, cluster }: Pick<RemoveJourney, 'instance' | 'cluster'>): RemovalMode {
+export async function removalMode({
+  instance,
+  cluster,
+}: Pick<RemoveJourney, 'instance' | 'cluster'>): Promise<RemovalMode> {
   // A Direct instance without a record may have been created to remove an orphan Node.
   const isOfHost = hasTouchedHost(instance) || isDirect(instance);
-  if (!isOfHost || cluster.sharedWith(instance) !== undefined) return 'object';
+  if (!isOfHost || (await cluster.sharedWith(instance)) !== undefined) return 'object';
   return isForced(instance) ? 'force' : 'host';
 }
 
@@ -80,5 +83,6 @@ function isDirect({ spec }: WindowsInstance): boolean {
 }
 
 export function isForced({ metadata }: WindowsInstance): boolean {
-  return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.forceRemoval);
+  const { [instanceAnnotation.forceRemoval]: value = 'false' } = metadata.annotations ?? {};
+  return value !== 'false';
 }

@@ -53,9 +53,9 @@ const modes: [about: string, given: Given, shared: string[], string][] = [
   ['a host that another instance lists', { spec: entry, status: touched }, ['other'], 'object'],
   ['such a host by force', { spec: entry, status: touched, metadata: forced }, ['other'], 'object'],
 ];
-test.each(modes)('removes %s in its mode', (_, given, [shared], want) => {
+test.each(modes)('removes %s in its mode', async (_, given, [shared], want) => {
   const spec = { address: '10.0.0.5', username: 'x', ...given.spec };
   const instance = { ...given, metadata: { name: 'win-5', ...given.metadata }, spec } as WindowsInstance;
-  const cluster = { sharedWith: () => shared } as unknown as RemovalCluster;
-  expect(removalMode({ instance, cluster })).toBe(want);
+  const cluster = { sharedWith: async () => shared } as unknown as RemovalCluster;
+  expect(await removalMode({ instance, cluster })).toBe(want);
 });

@@ -15,15 +15,15 @@ import type { RemovalMode, RemoveJourney } from './journey.ts';
 type Steps = readonly Step<RemoveJourney>[];
 
 const leaveCluster: Steps = [cordonNode, drainNode];
-const cleanHost: Steps = [cleanUpHost, rebootHost, removeNetworks, removeFiles, removeAgent];
-const deleteObjects: Steps = [deleteNode, deleteInstance];
+/** The Node goes before the keys of its kubelet: if the removal is canceled later, the host registers a new one. */
+const cleanHost: Steps = [cleanUpHost, rebootHost, deleteNode, removeNetworks, removeFiles, removeAgent];
 
 const findHost: Steps = [connect, loadAgent, identifyHost];
 
 /** After the steps on the host. */
 const byMode: Readonly<Record<RemovalMode, Steps>> = {
-  host: deleteObjects,
-  force: [...leaveCluster, noteHost, ...deleteObjects],
+  host: [deleteInstance],
+  force: [...leaveCluster, noteHost, deleteNode, deleteInstance],
   object: [deleteInstance],
 };
 
@@ -37,7 +37,7 @@ export const removeSteps: Steps = [
   ...leaveCluster,
   ...cleanHost,
   noteHost,
-  ...deleteObjects,
+  deleteInstance,
 ];
 
 /** From a Node to a host without anything of the operator. */
