@@ -1,0 +1,108 @@
+import { vi } from 'vitest';
+import { toBase64 } from '../../src/base/bytes.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { agentName, configMapName, secretKey, secretName } from '../../src/contract/names.ts';
+import { windowsInstanceCrd } from '../../src/contract/windows-instance/crd.ts';
+import { ApiError, isAlreadyExists, isNotFound, unless } from '../../src/kube/api-error.ts';
+import type { Client } from '../../src/kube/client.ts';
+import type { KubeResource, Resource } from '../../src/kube/resource.ts';
+import * as kinds from '../../src/kube/resources.ts';
+import { operatorPermissions } from '../../src/operator/permissions.ts';
+import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
+import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+/** Also called outside of tests, where expect.poll fails. */
+const waiting = { timeout: 60_000, interval: 20 };
+const crd = windowsInstanceCrd() as kinds.CustomResourceDefinition;
+const crdName = crd.metadata.name ?? '';
+const byKind = new Map<string, Resource>(
+  [kinds.serviceAccounts, kinds.roles, kinds.roleBindings, kinds.clusterRoles, kinds.clusterRoleBindings].map(each => [
+    each.kind,
+    each,
+  ]),
+);
+
+/** What an administrator installs, deletes and installs again. */
+export class SandboxInstallation {
+  readonly client: Client;
+  readonly namespace: string;
+  readonly #sandbox: Sandbox;
+  readonly #listed: readonly SimulatedHost[];
+  readonly #direct: SimulatedHost;
+
+  /** Without an entry, the direct host has an instance that the administrator creates. */
+  constructor(sandbox: Sandbox, client: Client, listed: readonly SimulatedHost[], direct: SimulatedHost) {
+    this.client = client;
+    this.namespace = sandbox.namespace;
+    this.#sandbox = sandbox;
+    this.#listed = listed;
+    this.#direct = direct;
+  }
+
+  /** Creates what is missing. */
+  async install(): Promise<void> {
+    const { namespace } = this;
+    const in_ = (name: string) => ({ metadata: { name, namespace } });
+    const key = { [secretKey.privateKey]: toBase64(this.#sandbox.privateKey.reveal()) };
+    const entries = Object.fromEntries(this.#listed.map(({ spec }) => [spec.address, `username=${spec.user}`]));
+    const { address, user: username } = this.#direct.spec;
+    await this.#create(kinds.customResourceDefinitions, crd);
+    await this.#create(kinds.namespaces, { metadata: { name: namespace } });
+    await this.#create(kinds.serviceAccounts, in_(agentName));
+    for (const manifest of this.#permissions()) await this.#create(manifest.resource, manifest.object);
+    await this.#create<kinds.Secret>(kinds.secrets, { ...in_(secretName.privateKey), data: key });
+    await this.#create<kinds.ConfigMap>(kinds.configMaps, { ...in_(configMapName.instances), data: entries });
+    await this.#served();
+    await this.#create(windowsInstances, { ...in_('direct'), spec: { address, username } } as KubeResource);
+  }
+
+  async deletePermissions(): Promise<void> {
+    for (const { resource, object } of this.#permissions()) {
+      const { name = '', namespace } = object.metadata;
+      await this.client.delete(resource, name, namespace === undefined ? {} : { namespace }).catch(unless(isNotFound));
+    }
+  }
+
+  async deleteCrd(): Promise<void> {
+    await this.client.delete(kinds.customResourceDefinitions, crdName);
+    await this.#gone(kinds.customResourceDefinitions, crdName);
+  }
+
+  async deleteNamespace(): Promise<void> {
+    await this.client.delete(kinds.namespaces, this.namespace);
+    await this.#gone(kinds.namespaces, this.namespace);
+  }
+
+  async deleteEntries(): Promise<void> {
+    const { namespace } = this;
+    await this.client.delete(kinds.configMaps, configMapName.instances, { namespace });
+  }
+
+  #permissions(): { resource: Resource; object: KubeResource }[] {
+    return rbacManifests(operatorPermissions, this.namespace).flatMap(manifest => {
+      const resource = byKind.get(manifest.kind);
+      if (resource === undefined) throw new Error(`unknown kind ${manifest.kind}`);
+      return [{ resource, object: manifest as KubeResource }];
+    });
+  }
+
+  async #create<T extends KubeResource>(resource: Resource<T>, object: T): Promise<void> {
+    await this.client.create(resource, object).catch(unless(isAlreadyExists));
+  }
+
+  async #gone(resource: Resource, name: string): Promise<void> {
+    await vi.waitUntil(async () => (await this.client.find(resource, name)) === undefined, waiting);
+  }
+
+  async #served(): Promise<void> {
+    const list = () => this.client.list(windowsInstances, { namespace: this.namespace });
+    await vi.waitUntil(() => list().then(() => true, isNotServed), waiting);
+  }
+}
+
+function isNotServed(error: unknown): false {
+  if (error instanceof ApiError && error.code === 404) return false;
+  throw error;
+}
+
