@@ -53,7 +53,8 @@ async function replaceAgent({ files, services }: SimulatedHost, namespace: strin
   await services.stop(agentName);
   const state = async () => (await services.query(agentName))?.state;
   await vi.waitUntil(async () => (await state()) === 'stopped', waiting);
-  for (const folder of [dir.agentPrograms, dir.agentNative, dir.staged, dir.incoming]) await files.removeDirectory(folder);
+  for (const folder of [dir.agentPrograms, dir.agentNative, dir.staged, dir.incoming])
+    await files.removeDirectory(folder);
   // The Go operator stores certificate and key in one file.
   const pair = `${await files.read(file.agentCertificate)}${await files.read(file.agentKey)}`;
   await files.write(file.agentCertificate, pair, 'secret');

@@ -31,7 +31,6 @@ export class SandboxInstallation {
   readonly #listed: readonly SimulatedHost[];
   readonly #direct: SimulatedHost;
 
-  /** Without an entry, the direct host has an instance that the administrator creates. */
   constructor(sandbox: Sandbox, client: Client, listed: readonly SimulatedHost[], direct: SimulatedHost) {
     this.client = client;
     this.namespace = sandbox.namespace;
@@ -40,21 +39,26 @@ export class SandboxInstallation {
     this.#direct = direct;
   }
 
-  /** Creates what is missing. */
+  /** Creates what is missing, except the Direct instance. */
   async install(): Promise<void> {
     const { namespace } = this;
-    const in_ = (name: string) => ({ metadata: { name, namespace } });
+    const named = (name: string) => ({ metadata: { name, namespace } });
     const key = { [secretKey.privateKey]: toBase64(this.#sandbox.privateKey.reveal()) };
     const entries = Object.fromEntries(this.#listed.map(({ spec }) => [spec.address, `username=${spec.user}`]));
-    const { address, user: username } = this.#direct.spec;
     await this.#create(kinds.customResourceDefinitions, crd);
     await this.#create(kinds.namespaces, { metadata: { name: namespace } });
-    await this.#create(kinds.serviceAccounts, in_(agentName));
+    await this.#create(kinds.serviceAccounts, named(agentName));
     for (const manifest of this.#permissions()) await this.#create(manifest.resource, manifest.object);
-    await this.#create<kinds.Secret>(kinds.secrets, { ...in_(secretName.privateKey), data: key });
-    await this.#create<kinds.ConfigMap>(kinds.configMaps, { ...in_(configMapName.instances), data: entries });
+    await this.#create<kinds.Secret>(kinds.secrets, { ...named(secretName.privateKey), data: key });
+    await this.#create<kinds.ConfigMap>(kinds.configMaps, { ...named(configMapName.instances), data: entries });
     await this.#served();
-    await this.#create(windowsInstances, { ...in_('direct'), spec: { address, username } } as KubeResource);
+  }
+
+  /** An instance without an entry. */
+  async addDirect(): Promise<void> {
+    const { address, user: username } = this.#direct.spec;
+    const metadata = { name: 'direct', namespace: this.namespace };
+    await this.#create(windowsInstances, { metadata, spec: { address, username } });
   }
 
   async deletePermissions(): Promise<void> {
@@ -105,4 +109,3 @@ function isNotServed(error: unknown): false {
   if (error instanceof ApiError && error.code === 404) return false;
   throw error;
 }
-

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reportName } from '../../src/contract/agent-report.ts';
 import { agentProgramHash } from '../../src/contract/paths.ts';
+import { servicesConfigMapName } from '../../src/contract/version.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { pods } from '../../src/kube/resources.ts';
+import { configMaps, pods } from '../../src/kube/resources.ts';
 import { adoptSteps } from '../../src/node/lifecycle/configure/steps.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { goVersion, turnIntoGoHost } from '../kit/go-host.ts';
@@ -29,6 +31,7 @@ beforeAll(async () => {
   const listed = ['win-1', goHost].map(name => sandbox.host(name));
   installation = new SandboxInstallation(sandbox, client, listed, sandbox.host(direct));
   await installation.install();
+  await installation.addDirect();
   {
     await using operator = startOperator(sandbox);
     const instances = await operator.allReady(hostCount);
@@ -139,6 +142,9 @@ for (const { about, isLate = false, runs, adopts, uninstall } of cases) {
     await installation.install();
     if (runs) await first.stop();
     await using second = startOperator(sandbox);
+    // Until an administrator creates the Direct instance again, its Node is an orphan.
+    if (adopts) await second.allReady(hostCount - 1);
+    await installation.addDirect();
     const instances = await second.allReady(hostCount);
     await expectReports(second);
     expect(await nodeState(client)).toEqual(nodes);
@@ -151,10 +157,24 @@ for (const { about, isLate = false, runs, adopts, uninstall } of cases) {
   });
 }
 
+test('all agents report after the installations', async () => {
+  await using operator = startOperator(sandbox);
+  await operator.allReady(hostCount);
+  const { namespace } = sandbox;
+  const names = agents().map(reportName);
+  // The operator creates them again, and a new services ConfigMap starts a pass of each agent.
+  for (const name of [...names, servicesConfigMapName(operator.version)])
+    await client.delete(configMaps, name, { namespace });
+  await expectReports(operator);
+});
+
+/** Nodes with an agent of this version. */
+function agents(): string[] {
+  return sandbox.hosts.map(({ spec }) => spec.name).filter(name => name !== goHost);
+}
+
 /** The agents of this version report again; that of the Go operator has no report. */
 async function expectReports({ version }: SandboxOperator): Promise<void> {
-  for (const { spec } of sandbox.hosts) {
-    if (spec.name === goHost) continue;
-    await expect.poll(() => reportOf(client, sandbox.namespace, spec.name)).toMatchObject({ version });
-  }
+  for (const node of agents())
+    await expect.poll(() => reportOf(client, sandbox.namespace, node)).toMatchObject({ version });
 }

@@ -4,7 +4,7 @@ import { slimClient } from '#cluster/slim.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { emptyReport, maxReportBytes, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
 import type { EventText } from '#contract/events.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { isNotFound } from '#kube/api-error.ts';
@@ -316,6 +316,21 @@ for (const node of ['win-1', long]) {
     const bench = await begin();
     await bench.client.create(configMaps, newReport(node, namespace));
     bench.start();
+    await until(async () => (await bench.report(node)) === undefined);
+  });
+}
+
+for (const node of ['win-1', long]) {
+  test(`keeps the report of an orphan Node until the Node is deleted, for a name of ${node.length} characters`, async () => {
+    const bench = await begin();
+    const labels = { [nodeLabel.os]: 'windows' };
+    await bench.client.create(nodes, { metadata: { name: node, labels, annotations: { [version]: 'v1' } } });
+    await bench.client.create(configMaps, newReport(node, namespace));
+    await bench.write(node, { data: { version: 'v1' }, metadata: { finalizers } });
+    bench.start();
+    await until(async () => (await bench.report(node))?.metadata.finalizers === undefined);
+    expect((await bench.report(node))?.data).toMatchObject({ version: 'v1' });
+    await bench.client.delete(nodes, node);
     await until(async () => (await bench.report(node)) === undefined);
   });
 }
