@@ -39,19 +39,23 @@ export class SandboxInstallation {
     this.#direct = direct;
   }
 
-  /** Creates what is missing, except the Direct instance. */
+  /** Creates what is missing, without any host. */
   async install(): Promise<void> {
     const { namespace } = this;
     const named = (name: string) => ({ metadata: { name, namespace } });
     const key = { [secretKey.privateKey]: toBase64(this.#sandbox.privateKey.reveal()) };
-    const entries = Object.fromEntries(this.#listed.map(({ spec }) => [spec.address, `username=${spec.user}`]));
     await this.#create(kinds.customResourceDefinitions, crd);
     await this.#create(kinds.namespaces, { metadata: { name: namespace } });
     await this.#create(kinds.serviceAccounts, named(agentName));
     for (const manifest of this.#permissions()) await this.#create(manifest.resource, manifest.object);
     await this.#create<kinds.Secret>(kinds.secrets, { ...named(secretName.privateKey), data: key });
-    await this.#create<kinds.ConfigMap>(kinds.configMaps, { ...named(configMapName.instances), data: entries });
     await this.#served();
+  }
+
+  async listHosts(): Promise<void> {
+    const metadata = { name: configMapName.instances, namespace: this.namespace };
+    const data = Object.fromEntries(this.#listed.map(({ spec }) => [spec.address, `username=${spec.user}`]));
+    await this.#create<kinds.ConfigMap>(kinds.configMaps, { metadata, data });
   }
 
   /** An instance without an entry. */

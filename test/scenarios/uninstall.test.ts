@@ -7,6 +7,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { configMaps, pods } from '../../src/kube/resources.ts';
 import { adoptSteps } from '../../src/node/lifecycle/configure/steps.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
+import { fastClock } from '../kit/fast-clock.ts';
 import { goVersion, turnIntoGoHost } from '../kit/go-host.ts';
 import { fleetState, nodeState, reportOf } from '../kit/host-state.ts';
 import { withLateWatches } from '../kit/installed-hosts.ts';
@@ -31,9 +32,10 @@ beforeAll(async () => {
   const listed = ['win-1', goHost].map(name => sandbox.host(name));
   installation = new SandboxInstallation(sandbox, client, listed, sandbox.host(direct));
   await installation.install();
+  await installation.listHosts();
   await installation.addDirect();
   {
-    await using operator = startOperator(sandbox);
+    await using operator = startOperator(sandbox, { clock: fastClock(20) });
     const instances = await operator.allReady(hostCount);
     for (const { status } of instances) await addPod(status?.node ?? '');
   }
@@ -69,32 +71,36 @@ test('a host of the Go operator is adopted, and only our program is added to it'
 
 interface Case {
   about: string;
-  /** Whether the operator sees changes and deletions late. */
-  isLate?: boolean;
-  /** Whether the operator runs until everything is installed again, or until it has ended by itself. */
-  runs: boolean;
+  /** A running one continues, also while everything is installed again; a late one sees no deletion until then. */
+  operator: 'stopped' | 'running' | 'late';
   /** Whether the records are lost. */
   adopts: boolean;
   uninstall: () => Promise<void>;
 }
 
 const cases: readonly Case[] = [
-  { about: 'the operator is deleted', runs: false, adopts: false, uninstall: async () => undefined },
+  { about: 'the operator is deleted', operator: 'stopped', adopts: false, uninstall: async () => undefined },
   {
     about: 'the CRD is deleted while the operator runs',
-    runs: true,
+    operator: 'running',
+    adopts: true,
+    uninstall: () => installation.deleteCrd(),
+  },
+  {
+    about: 'the CRD is deleted while the operator runs with late caches',
+    operator: 'late',
     adopts: true,
     uninstall: () => installation.deleteCrd(),
   },
   {
     about: 'the namespace is deleted while the operator runs',
-    runs: true,
+    operator: 'running',
     adopts: true,
     uninstall: () => installation.deleteNamespace(),
   },
   {
     about: 'operator, permissions, CRD and namespace are deleted in this order',
-    runs: false,
+    operator: 'stopped',
     adopts: true,
     uninstall: async () => {
       await installation.deletePermissions();
@@ -104,8 +110,7 @@ const cases: readonly Case[] = [
   },
   {
     about: 'entries, CRD and namespace are deleted while the operator runs with late caches',
-    isLate: true,
-    runs: true,
+    operator: 'late',
     adopts: true,
     uninstall: async () => {
       await installation.deleteEntries();
@@ -118,43 +123,57 @@ const cases: readonly Case[] = [
 /** Shows that nothing happens: what the operator does after a change takes much less. */
 const quietMs = 1000;
 
-for (const { about, isLate = false, runs, adopts, uninstall } of cases) {
+for (const { about, operator: how, adopts, uninstall } of cases) {
   test(`nodes stay Ready and hosts unchanged when ${about}, also after a new installation`, async () => {
-    let release = () => undefined as void;
-    const wrapClient = (own: Client) => {
-      const late = withLateWatches(own);
-      ({ release } = late);
-      return late.client;
-    };
-    const first = startOperator(sandbox, isLate ? { wrapClient } : {});
+    const { operator: first, release } = startWith(how);
     await first.allReady(hostCount);
+    await expect.poll(() => first.lines.join('')).toContain('leader-only');
     const [fleet, nodes] = [await fleetState(sandbox), await nodeState(client)];
-    const sessions = () => sandbox.hosts.map(({ stats }) => stats.connections);
-    const [connected, verbs] = [sessions(), sandbox.hosts.map(({ stats }) => stats.verbs.length)];
-    if (!runs) await first.stop();
+    const expectUnchanged = async () => {
+      expect(await nodeState(client)).toEqual(nodes);
+      expect(await fleetState(sandbox)).toEqual(fleet);
+    };
+    const [connections, verbs] = [countConnections(), sandbox.hosts.map(({ stats }) => stats.verbs.length)];
+    if (how === 'stopped') await first.stop();
     await uninstall();
-    release();
     await delay(quietMs);
-    expect(await nodeState(client)).toEqual(nodes);
-    expect(await fleetState(sandbox)).toEqual(fleet);
-    expect(sessions()).toEqual(connected);
+    await expectUnchanged();
+    expect(countConnections()).toEqual(connections);
 
     await installation.install();
-    if (runs) await first.stop();
-    await using second = startOperator(sandbox);
+    release();
+    await delay(quietMs);
+    await expectUnchanged();
+    await using second = how === 'stopped' ? startOperator(sandbox) : first;
+    await installation.listHosts();
     // Until an administrator creates the Direct instance again, its Node is an orphan.
     if (adopts) await second.allReady(hostCount - 1);
     await installation.addDirect();
     const instances = await second.allReady(hostCount);
     await expectReports(second);
-    expect(await nodeState(client)).toEqual(nodes);
-    expect(await fleetState(sandbox)).toEqual(fleet);
+    await expectUnchanged();
     const run = sandbox.hosts.map(({ stats }, index) => stats.verbs.slice(verbs[index]));
     expect(run).toEqual(sandbox.hosts.map(() => (adopts ? ['inventory'] : [])));
     if (!adopts) return;
     const steps = instances.map(({ status }) => status?.timeline?.map(({ name }) => name));
     expect(steps).toEqual(instances.map(() => adoptSteps.map(({ name }) => name)));
   });
+}
+
+function startWith(how: Case['operator']): { operator: SandboxOperator; release: () => void } {
+  let release = (): void => undefined;
+  const wrapClient = (own: Client): Client => {
+    const late = withLateWatches(own);
+    ({ release } = late);
+    return late.client;
+  };
+  // An operator whose CRD or namespace is missing checks again after half a minute.
+  const options = { clock: fastClock(20), ...(how === 'late' && { wrapClient }) };
+  return { operator: startOperator(sandbox, options), release: () => release() };
+}
+
+function countConnections(): number[] {
+  return sandbox.hosts.map(({ stats }) => stats.connections);
 }
 
 test('all agents report after the installations', async () => {
