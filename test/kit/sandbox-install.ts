@@ -48,14 +48,14 @@ export class SandboxInstallation {
     await this.#create(kinds.namespaces, { metadata: { name: namespace } });
     await this.#create(kinds.serviceAccounts, named(agentName));
     for (const manifest of this.#permissions()) await this.#create(manifest.resource, manifest.object);
-    await this.#create<kinds.Secret>(kinds.secrets, { ...named(secretName.privateKey), data: key });
+    await this.#create(kinds.secrets, { ...named(secretName.privateKey), data: key });
     await this.#served();
   }
 
   async listHosts(): Promise<void> {
     const metadata = { name: configMapName.instances, namespace: this.namespace };
     const data = Object.fromEntries(this.#listed.map(({ spec }) => [spec.address, `username=${spec.user}`]));
-    await this.#create<kinds.ConfigMap>(kinds.configMaps, { metadata, data });
+    await this.#create(kinds.configMaps, { metadata, data });
   }
 
   /** An instance without an entry. */
@@ -88,10 +88,10 @@ export class SandboxInstallation {
   }
 
   #permissions(): { resource: Resource; object: KubeResource }[] {
-    return rbacManifests(operatorPermissions, this.namespace).flatMap(manifest => {
+    return rbacManifests(operatorPermissions, this.namespace).map(manifest => {
       const resource = byKind.get(manifest.kind);
       if (resource === undefined) throw new Error(`unknown kind ${manifest.kind}`);
-      return [{ resource, object: manifest as KubeResource }];
+      return { resource, object: manifest };
     });
   }
 
