@@ -56,6 +56,8 @@ export interface OperatorOptions {
   connect?: Connect;
   /** Replaces the way to the kubelets. */
   dialTcp?: DialTcp;
+  /** Wraps the client of the operator. */
+  wrapClient?: (client: Client) => Client;
 }
 
 export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): SandboxOperator {
@@ -67,11 +69,11 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
   const settings = { ...operatorSettings(sandbox.namespace), ...options.settings };
   const ending = new AbortController();
   const { resolver } = sandbox;
-  const { connect = sandbox.connect, dialTcp = sandbox.dialTcp } = options;
+  const { connect = sandbox.connect, dialTcp = sandbox.dialTcp, wrapClient = own => own } = options;
   const metrics = new MemoryMetrics();
   const own = options.kubeconfig === undefined ? client : createClient(loadKubeconfig(options.kubeconfig));
   const parts = {
-    client: own,
+    client: wrapClient(own),
     leaseClient: own,
     settings,
     connect,

@@ -1,133 +1,11 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '#base/clock.ts';
-import { slimClient } from '#cluster/slim.ts';
-import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { expect, test } from 'vitest';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { emptyReport, maxReportBytes, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
-import type { EventText } from '#contract/events.ts';
-import { nodeAnnotation } from '#contract/names.ts';
-import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
-import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { isNotFound } from '#kube/api-error.ts';
-import type { Client } from '#kube/client.ts';
-import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
-import { noMetrics } from '#kube/controller/metrics.ts';
-import { createClient } from '#kube/http-client.ts';
-import { Informers } from '#kube/informer/informers.ts';
-import {
-  type ConfigMap,
-  type CustomResourceDefinition,
-  configMaps,
-  customResourceDefinitions,
-  namespaces,
-  nodes,
-  type ObjectReference,
-} from '#kube/resources.ts';
-import { fastClock } from '../../../test/kit/fast-clock.ts';
-import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
+import { agent, begin, beginWithReport, namespace } from '../../../test/kit/report-bench.ts';
 import { until } from '../../../test/kit/until.ts';
-import { startEmbeddedCluster } from '../../sandbox/embedded-cluster.ts';
-import { agentReportsController } from './controller.ts';
 import { newReport, reportLabels } from './decide.ts';
-
-const namespace = 'wmco';
-const agent = { keyHash: 'a'.repeat(64), installed: '2026-03-01T12:00:00Z' };
-
-async function unlessGone<T>(found: Promise<T>): Promise<T | undefined> {
-  return found.catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
-}
-
-/** A cluster with the controller, and what an agent and an administrator do there. */
-class Bench {
-  readonly events: string[] = [];
-  readonly logged = recordedLog();
-  readonly client: Client;
-  /** Why the operator is being uninstalled. */
-  uninstall: string | undefined;
-
-  constructor(client: Client) {
-    this.client = client;
-  }
-
-  /** One process of the operator. */
-  start(): { stop: () => Promise<void> } {
-    const stop = new AbortController();
-    const { log } = this.logged;
-    const informers = new Informers({ client: slimClient(this.client), log });
-    const record = ({ kind, name }: ObjectReference, { type, reason, message }: EventText) =>
-      void this.events.push(`${type} ${kind} ${name} ${reason}: ${message}`);
-    const controller = agentReportsController({
-      client: this.client,
-      installation: { problem: async () => this.uninstall },
-      informers,
-      recorder: { record },
-      namespace,
-      version: 'v2',
-      clock: fastClock(20),
-      log,
-      metrics: noMetrics,
-    });
-    const runs = [informers, controller].map(each => each.run(stop.signal, () => undefined));
-    const end = async () => {
-      stop.abort(new Error('stop'));
-      await Promise.allSettled(runs);
-    };
-    onTestFinished(end);
-    return { stop: end };
-  }
-
-  async bind(node: string, status: WindowsInstanceStatus = { agent }): Promise<void> {
-    const name = `instance-${node}`.slice(0, 200);
-    const made = await this.client.create<WindowsInstance>(windowsInstances, {
-      metadata: { name, namespace },
-      spec: { address: '10.0.0.5', username: 'Administrator' },
-    });
-    const body = { status: { node, host: { name: node, addresses: [] }, ...status } };
-    const { name: instance = '' } = made.metadata;
-    await this.client.patch(windowsInstances, instance, { type: 'merge', body }, { namespace, subresource: 'status' });
-  }
-
-  async addNode(name: string, annotations: Record<string, string> = {}): Promise<void> {
-    await this.client.create(nodes, { metadata: { name, annotations } });
-  }
-
-  report(node: string): Promise<ConfigMap | undefined> {
-    return unlessGone(this.client.get(configMaps, reportName(node), { namespace }));
-  }
-
-  async write(node: string, body: object): Promise<void> {
-    await this.client.patch(configMaps, reportName(node), { type: 'merge', body }, { namespace });
-  }
-
-  async marks(node: string): Promise<Record<string, string>> {
-    return (await this.client.get(nodes, node)).metadata.annotations ?? {};
-  }
-}
-
-async function begin(): Promise<Bench> {
-  const cluster = await startEmbeddedCluster();
-  const client = createClient(loadKubeconfig(cluster.kubeconfigFor()), { clock: systemClock });
-  onTestFinished(async () => {
-    await client.close();
-    await cluster.close();
-  });
-  await client.create(namespaces, { metadata: { name: namespace } });
-  await client.create(customResourceDefinitions, windowsInstanceCrd() as CustomResourceDefinition);
-  await client.list(windowsInstances, { namespace });
-  return new Bench(client);
-}
-
-/** With one host whose agent has its report. */
-async function beginWithReport(node = 'win-1'): Promise<Bench> {
-  const bench = await begin();
-  bench.start();
-  await bench.addNode(node);
-  await bench.bind(node);
-  await until(() => bench.report(node));
-  return bench;
-}
 
 const { version, rebootRequired } = nodeAnnotation;
 const event = (message: string): ReportEvent => ({
@@ -316,6 +194,21 @@ for (const node of ['win-1', long]) {
     const bench = await begin();
     await bench.client.create(configMaps, newReport(node, namespace));
     bench.start();
+    await until(async () => (await bench.report(node)) === undefined);
+  });
+}
+
+for (const node of ['win-1', long]) {
+  test(`keeps the report of an orphan Node until the Node is deleted, for a name of ${node.length} characters`, async () => {
+    const bench = await begin();
+    const labels = { [nodeLabel.os]: 'windows' };
+    await bench.client.create(nodes, { metadata: { name: node, labels, annotations: { [version]: 'v1' } } });
+    await bench.client.create(configMaps, newReport(node, namespace));
+    await bench.write(node, { data: { version: 'v1' }, metadata: { finalizers } });
+    bench.start();
+    await until(async () => (await bench.report(node))?.metadata.finalizers === undefined);
+    expect((await bench.report(node))?.data).toMatchObject({ version: 'v1' });
+    await bench.client.delete(nodes, node);
     await until(async () => (await bench.report(node)) === undefined);
   });
 }

@@ -10,6 +10,7 @@ import {
 } from '#cluster/windows-instance-resource.ts';
 import { isReportName, isReportOf, parseReport, reportName, type ReportEvent } from '#contract/agent-report.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { isWindowsNode } from '#contract/node.ts';
 import { marksPatch } from '#contract/node-marks.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
@@ -59,12 +60,13 @@ export function agentReportsController(parts: AgentReportsParts): Controller {
   const nodeSource = informers.get(nodes);
   instances.addIndex(byNode, indexByNode);
   instances.addIndex(byReport, reportOf);
+  nodeSource.addIndex(byReport, ({ metadata }) => [reportName(metadata.name ?? '')]);
   const stores: Stores = { reports: reports.store, instances: instances.store, nodes: nodeSource.store };
   const mirror = new Mirror(parts, stores);
   const keys = (name: string | undefined): Key[] => (name === undefined ? [] : [{ namespace: '', name }]);
   const keyOfReport = ({ metadata: { name = '' } }: ConfigMap): Key[] => {
     const node = nodeOfReport(name, stores);
-    // A hash that matches no record belongs to a deleted instance.
+    // A hash that matches no record and no Node belongs to a deleted instance.
     return node === undefined ? [{ namespace, name }] : keys(node);
   };
   return new Controller({
@@ -103,14 +105,18 @@ function isReport({ metadata }: ConfigMap): boolean {
   return isReportName(metadata.name ?? '');
 }
 
-/** The Node of a report. For long names it is a hash, which only the records can resolve. */
-function nodeOfReport(report: string, { instances }: Pick<Stores, 'instances'>): string | undefined {
+/** The Node of a report. For long names it is a hash, which only records and Nodes can resolve. */
+function nodeOfReport(
+  report: string,
+  { instances, nodes: cluster }: Pick<Stores, 'instances' | 'nodes'>,
+): string | undefined {
   const start = reportName('');
   if (report.startsWith(start)) return report.slice(start.length);
-  return instances.byIndex(byReport, report).map(boundNode)[0];
+  const [bound] = instances.byIndex(byReport, report);
+  return bound === undefined ? cluster.byIndex(byReport, report)[0]?.metadata.name : boundNode(bound);
 }
 
-/** Index of instances by the report of their agent. */
+/** Index of instances and Nodes by the report of their agent. */
 const byReport = 'report';
 
 function reportOf(instance: WindowsInstance): string[] {
@@ -135,7 +141,7 @@ class Mirror {
     const { namespace } = this.#parts;
     const report = this.#stores.reports.get({ namespace, name: reportName(name) });
     const [bound] = this.#stores.instances.byIndex(byNode, name);
-    if (bound === undefined) return this.#remove(name, report, signal);
+    if (bound === undefined && !this.#isOrphan(name)) return this.#remove(name, report, signal);
     const repair: Repair = report === undefined ? { do: 'none' } : repairOf(report);
     if (report !== undefined && repair.do !== 'none') {
       log.warn('Removing metadata that an agent set on its report', { ConfigMap: report.metadata.name });
@@ -143,11 +149,17 @@ class Mirror {
       return after(lagMs, 'the report was repaired');
     }
     // The name of a joining host is recorded before its Node exists.
-    if (bound.status?.node !== name) return done;
+    if (bound?.status?.node !== name) return done;
     if (report === undefined) return this.#create(name, signal);
     // An agent of the Go operator writes to its Node and no report.
     if (bound.status.agent !== undefined) await this.#mirror(name, bound.status.nodeUID, report, signal);
     return done;
+  }
+
+  /** Its agent keeps running and reports only changes, so that the report has to exist when the Node is adopted. */
+  #isOrphan(name: string): boolean {
+    const { labels = {}, annotations = {} } = this.#stores.nodes.get({ namespace: '', name })?.metadata ?? {};
+    return isWindowsNode({ labels }) && Object.hasOwn(annotations, nodeAnnotation.version);
   }
 
   async #create(name: string, signal: AbortSignal): Promise<Outcome> {

@@ -133,6 +133,17 @@ export const customCases: readonly ParityCase[] = [
     ],
   },
   {
+    name: 'serves a CRD that is created again, without its former objects',
+    steps: [
+      ...define,
+      make,
+      { send: `DELETE ${crd}`, code: 200 },
+      { send: `GET ${crd}`, code: 404, eventually: true },
+      ...define,
+      make,
+    ],
+  },
+  {
     name: 'validates a CRD',
     steps: [
       {

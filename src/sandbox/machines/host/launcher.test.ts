@@ -4,7 +4,7 @@ import { systemClock } from '#base/clock.ts';
 import { agentName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { scaledClock } from '../clocks.ts';
-import { stampOf } from '../programs/stamp.ts';
+import { goAgentStamp, stampOf } from '../programs/stamp.ts';
 import { defaultTimes } from '../times.ts';
 import { defaultTraits, type Traits } from '../traits.ts';
 import { ContentStore } from './content-store.ts';
@@ -235,4 +235,15 @@ test('keeps the last few hundred log lines', async () => {
   await made.launcher.settled();
   expect(made.launcher.logLines).toHaveLength(500);
   expect(made.launcher.logLines.at(-1)).toContain('unknown flag: --wrong');
+});
+
+test('an agent of the Go operator runs and does nothing', async () => {
+  const made = scene();
+  await made.files.write(file.agent, stampOf(goAgentStamp, '10.20.0'));
+  const process = made.launcher.launch(`${file.agent} controller --windows-service`, 'windows-instance-config-daemon');
+  await process?.ready;
+  expect(made.processes.isRunning('windows-instance-config-daemon')).toBe(true);
+  expect(made.verbs).toEqual([]);
+  made.processes.killAll();
+  await made.launcher.settled();
 });

@@ -7,8 +7,9 @@ import { agentName } from '#contract/names.ts';
 import { agentProgram } from '../programs/agent.ts';
 import { serviceProgram } from '../programs/all.ts';
 import { programName, programsOf } from '../programs/command-line.ts';
+import { idleProgram } from '../programs/idle.ts';
 import type { ProgramHost } from '../programs/program-host.ts';
-import { stampBytes, stampedVersion } from '../programs/stamp.ts';
+import { isGoAgent, stampBytes, stampedVersion } from '../programs/stamp.ts';
 import type { Output } from '../ssh/shell.ts';
 import type { SimulatedFiles } from './files.ts';
 import { type ProgramLife, type SimulatedProcess, whileAlive } from './process.ts';
@@ -63,7 +64,9 @@ export class Launcher {
         await this.#writeFailure(command);
         return 1;
       }
-      const run = { ...main, version: await this.#versionOf(main.path) };
+      const head = await this.#headOf(main.path);
+      if (isGoAgent(head)) return idleProgram(life);
+      const run = { ...main, version: this.#versionIn(head) };
       return serviceProgram(run, this.#hostFor(self, this.#parts.ports()))(life);
     });
   }
@@ -80,7 +83,7 @@ export class Launcher {
       const run = {
         path: program,
         words: spec.traits.reachesApi ? words : words.map(misdirectApiUrl),
-        version: await this.#versionOf(program),
+        version: this.#versionIn(await this.#headOf(program)),
         startedBy: 'user',
         terminal: output,
       } as const;
@@ -114,11 +117,15 @@ export class Launcher {
     return /^C:\\Windows\\/i.test(path) || this.#parts.files.has(path);
   }
 
-  async #versionOf(path: string): Promise<string> {
-    const { files, deps } = this.#parts;
+  /** The bytes with the stamp. */
+  async #headOf(path: string): Promise<Uint8Array> {
+    const { files } = this.#parts;
     const content = files.content(path);
-    const head = content === undefined ? new Uint8Array() : await files.readAt(content, 0, stampBytes);
-    return stampedVersion(head) ?? deps.agentVersion;
+    return content === undefined ? new Uint8Array() : files.readAt(content, 0, stampBytes);
+  }
+
+  #versionIn(head: Uint8Array): string {
+    return stampedVersion(head) ?? this.#parts.deps.agentVersion;
   }
 
   #hostFor(process: SimulatedProcess, ports: HostPorts): ProgramHost {
