@@ -89,19 +89,10 @@ function stepRuns(log: string, instance: string): { step: string; atMs: number }
   return start === -1 ? [] : runs.slice(start);
 }
 
-/** So many moments, one in each equal part of the time that the steps take, as a step and the time since its start. */
+/** A random moment in each of the steps that take longest, in their order, as a step and the time since its start. */
 export function drawMoments(times: readonly StepTime[], count: number, random: () => number): StepTime[] {
-  const allMs = times.reduce((sum, { ms }) => sum + ms, 0);
-  return Array.from({ length: count }, (_, index) => momentAt(times, ((index + random()) / count) * allMs));
-}
-
-function momentAt(times: readonly StepTime[], atMs: number): StepTime {
-  let restMs = atMs;
-  for (const { step, ms } of times) {
-    if (restMs < ms) return { step, ms: restMs };
-    restMs -= ms;
-  }
-  throw new Error(`${atMs} ms is after the end of all steps`);
+  const longest = new Set(times.toSorted((one, other) => other.ms - one.ms).slice(0, count));
+  return times.filter(time => longest.has(time)).map(({ step, ms }) => ({ step, ms: ms * random() }));
 }
 
 /** Kills the operator at this moment of a removal, or when the next step begins if the step is shorter this time. */

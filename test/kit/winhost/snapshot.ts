@@ -69,6 +69,8 @@ function addFiles(snapshot: Map<string, string>, root: string): void {
     if (top === leftOut) continue;
     const bytes = entry.isFile() && top !== namesOnly ? readFileSync(path) : undefined;
     const content = bytes && `${bytes.length} bytes, ${createHash('sha256').update(bytes).digest('hex')}`;
-    snapshot.set(['C:', ...names].join('\\'), content ?? '');
+    const name = ['C:', ...names].join('\\');
+    // SFTP is case-sensitive here and may have created the folder once more.
+    snapshot.set(top === namesOnly ? name.toLowerCase() : name, content ?? '');
   }
 }
