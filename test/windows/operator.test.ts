@@ -14,6 +14,7 @@ import type { OperatorProcess } from '../kit/winhost/real-operator.ts';
 import {
   deleteEntry,
   drawMoments,
+  isRemoved,
   killAt,
   killCommands,
   nextOperator,
@@ -195,15 +196,20 @@ test('NODE-15: a removed version annotation is restored without a restart', asyn
   expect(node.spec?.unschedulable ?? false).toBe(false);
 });
 
-test('DEL-01: a removed host equals a host that never joined, and files of users survive', async () => {
+test('DEL-02, DEL-03: a removed host equals a host that never joined, and files of users survive', async () => {
   // Files on the hosts have some of them, which a removal deletes.
   secrets = plantedSecrets(scene, names.map(hostOf));
   const member = seenOf('win-3');
+  // Shows that the same search finds nothing at the end only because nothing is left.
+  expect(await objectsOf(scene, member)).toEqual(
+    expect.arrayContaining(['Node win-3', 'ConfigMap wicd-report-win-3', `WindowsInstance ${member.instance}`]),
+  );
   await deleteEntry(scene, member);
   await untilRemoved(scene, member, operator);
   removalSteps = stepTimes(operator, member);
   console.log('removal:', removalSteps.map(({ step, ms }) => `${step} ${ms} ms`).join(', '));
   await checkRemoved(member);
+  await expect.poll(() => removalEvents(member)).toEqual(['ConfigMap', 'WindowsInstance']);
 });
 
 test('a removal ends the same after five kills of the operator at random moments', async () => {
@@ -211,6 +217,7 @@ test('a removal ends the same after five kills of the operator at random moments
   const member = seenOf('win-1');
   await deleteEntry(scene, member);
   for (const [index, moment] of drawMoments(removalSteps, 5, seededRandom(seed)).entries()) {
+    if (await isRemoved(scene, member)) break;
     const step = await killAt(operator, member, moment);
     // Every second time a command that runs on the host ends, too; else it competes with that of the next operator.
     const ended = index % 2 === 1 ? killCommands(member) : 0;
@@ -227,14 +234,16 @@ async function checkRemoved(member: SeenMember): Promise<void> {
   expect(await traces(member.host, control)).toEqual([]);
   // Kubernetes deletes the Lease of the Node.
   await expect.poll(() => objectsOf(scene, member)).toEqual([]);
-  const { items } = await scene.admin.listAll(events);
-  const message = `Deconfigured node with addresses [${member.host.address}`;
-  const told = items.filter(each => each.reason === 'InstanceTeardown' && each.message?.startsWith(message));
-  expect(new Set(told.map(({ involvedObject }) => involvedObject?.kind))).toEqual(
-    new Set(['ConfigMap', 'WindowsInstance']),
-  );
   const others = (await scene.instances()).map(({ metadata, status }) => [metadata.name, status?.phase]);
   expect(others.filter(([, phase]) => phase !== 'Ready')).toEqual([]);
+}
+
+/** Kinds of the objects that have the event of the contract. */
+async function removalEvents({ host }: SeenMember): Promise<string[]> {
+  const { items } = await scene.admin.listAll(events);
+  const start = `Deconfigured node with addresses [${host.address}`;
+  const found = items.filter(each => each.reason === 'InstanceTeardown' && each.message?.startsWith(start));
+  return [...new Set(found.map(({ involvedObject }) => involvedObject?.kind ?? ''))].toSorted();
 }
 
 test('no log, event, status or ConfigMap contains a secret', async () => {

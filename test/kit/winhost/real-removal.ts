@@ -28,17 +28,21 @@ export async function deleteEntry({ admin, namespace }: RealScene, { instance }:
   await admin.patch(configMaps, configMapName.instances, { type: 'merge', body }, { namespace });
 }
 
-/** Waits until the instance is deleted, which is the last act of a removal. */
-export async function untilRemoved(scene: RealScene, { instance }: Member, operator: OperatorProcess): Promise<void> {
+/** Deleting the instance is the last act of a removal. */
+export async function isRemoved(scene: RealScene, member: Member): Promise<boolean> {
+  return (await instanceOf(scene, member)) === undefined;
+}
+
+export async function untilRemoved(scene: RealScene, member: Member, operator: OperatorProcess): Promise<void> {
   for (const endMs = performance.now() + limitMs; ; await delay(100)) {
-    const found = await instanceOf(scene, instance);
+    const found = await instanceOf(scene, member);
     if (found === undefined) return;
     if (performance.now() > endMs) throw new Error(`not removed: ${JSON.stringify(found.status)}\n${operator.log}`);
   }
 }
 
-async function instanceOf(scene: RealScene, name: string): Promise<WindowsInstance | undefined> {
-  return (await scene.instances()).find(({ metadata }) => metadata.name === name);
+async function instanceOf(scene: RealScene, { instance }: Member): Promise<WindowsInstance | undefined> {
+  return (await scene.instances()).find(({ metadata }) => metadata.name === instance);
 }
 
 const kinds: readonly Resource<KubeResource>[] = [
@@ -56,7 +60,7 @@ const kinds: readonly Resource<KubeResource>[] = [
 /** Objects of the cluster that name the host or its address; events and certificate requests expire by themselves. */
 export async function objectsOf({ admin }: RealScene, { name, instance, host }: Member): Promise<string[]> {
   const words = [name, instance, host.address].map(word => word.replaceAll('.', '\\.'));
-  const mention = new RegExp(`(?<![\\w.-])(wicd-(long-)?report-)?(${words.join('|')})(?![\\w-]|\\.\\w)`);
+  const mention = new RegExp(`(?<![\\w.])(${words.join('|')})(?![\\w-]|\\.\\w)`);
   const lists = await Promise.all(
     kinds.map(async kind => (await admin.listAll(kind)).items.map(each => [kind, each] as const)),
   );
