@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { configMapName, operatorName } from '../../../src/contract/names.ts';
-import type { KubeResource, Resource } from '../../../src/kube/resource.ts';
+import type { Resource } from '../../../src/kube/resource.ts';
 import {
   clusterRoleBindings,
   configMaps,
@@ -45,7 +45,7 @@ async function instanceOf(scene: RealScene, { instance }: Member): Promise<Windo
   return (await scene.instances()).find(({ metadata }) => metadata.name === instance);
 }
 
-const kinds: readonly Resource<KubeResource>[] = [
+const kinds: readonly Resource[] = [
   nodes,
   windowsInstances,
   configMaps,
