@@ -8,6 +8,7 @@ import { recordedLog } from '../../test/kit/recorded-log.ts';
 import { right, sid } from './access/descriptor.ts';
 import { descriptorOf } from './access/plan.ts';
 import { readRecord } from './stage/record.ts';
+import { readState, stateFile } from './state.ts';
 
 const content = 'MZ agent '.repeat(50);
 const hash = sha256(content);
@@ -53,6 +54,20 @@ test('writes nothing the second time', async () => {
   const before = host.log.length;
   expect(await secure(host)).toMatchObject({ placed: false, pruned: 0, events: [] });
   expect(host.log).toHaveLength(before);
+});
+
+const owned = [{ name: 'HTTP_PROXY', value: 'ours' }];
+const hosts: [name: string, prepare: (host: ModelHost) => void, recorded: unknown][] = [
+  ['a new host', () => undefined, []],
+  ['a new host whose first run was interrupted', host => host.fileTexts.set(folderRecordFile, '{"existing":[]}'), []],
+  ['a host of the Go operator', host => host.fileTexts.set(file.agent, 'of Go'), undefined],
+  ['a host with a record', host => host.fileTexts.set(stateFile, JSON.stringify({ environment: owned })), owned],
+];
+test.each(hosts)('on %s, variables belong to the agent as recorded', async (_, prepare, recorded) => {
+  const host = uploaded();
+  prepare(host);
+  await secure(host);
+  expect((await readState(host.files)).environment).toEqual(recorded);
 });
 
 test('secures C:\\k before the first byte is written there', async () => {

@@ -5,9 +5,10 @@ import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import { whyWritable } from './access/plan.ts';
 import { secureFolders, unsafe } from './access/secure-folders.ts';
 import type { HostFiles, HostPorts } from './ports.ts';
-import { recordFolders } from './removal/folder-record.ts';
+import { foldersBefore, recordFolders } from './removal/folder-record.ts';
 import type { HashOf } from './stage/hash-cache.ts';
 import { readRecord, writeRecord } from './stage/record.ts';
+import { changeState, readState } from './state.ts';
 
 export interface SecureOutcome {
   /** The program was copied to the path of the service. */
@@ -33,6 +34,7 @@ export async function secureHost(
   await recordFolders(files);
   const { events: below, kept } = await secureFolders(files, signal);
   await rejectOpenFolders(kept, await system.bootId(), files);
+  await recordNoVariables(files);
   const events = [...above, ...below];
   const placed = await placeAgent(program, sha256, hashOf, files);
   const { pruned, left } = await removeOldPrograms(sha256, files);
@@ -105,6 +107,15 @@ async function secureProgramFolders(program: string, files: HostFiles): Promise<
     events.push(`${path}: ${why}; set owner and rights`);
   }
   return events;
+}
+
+/**
+ * On a new host the agent owns no variable. Without a record, the values of the administrator would count as set by the Go
+ * operator. The agent is placed later, so that an interrupted run is repeated.
+ */
+async function recordNoVariables(files: HostFiles): Promise<void> {
+  if ((await foldersBefore(files)) === undefined || (await files.stat(file.agent)) !== undefined) return;
+  if ((await readState(files)).environment === undefined) await changeState(files, { environment: [] });
 }
 
 async function placeAgent(program: string, sha256: string, hashOf: HashOf, files: HostFiles): Promise<boolean> {

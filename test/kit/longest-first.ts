@@ -2,10 +2,10 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Starts the files that take minutes first, so that no worker is left alone with one of them at the end. */
 const long = [
+  'test/windows/operator.test.ts',
   'test/windows/kills.test.ts',
   'test/windows/cleanup.test.ts',
   'test/windows/rotation.test.ts',
-  'test/windows/operator.test.ts',
   'test/windows/cycles.test.ts',
   'test/windows/drift.test.ts',
   'test/windows/settings.test.ts',

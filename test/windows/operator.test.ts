@@ -4,10 +4,25 @@ import { servicesConfigMapName } from '../../src/contract/version.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { authorizedKey } from '../../src/host/keys/public-key.ts';
 import { clusterRoleBindings, configMaps, events, leases, nodes, roleBindings } from '../../src/kube/resources.ts';
+import { traces } from '../kit/winhost/furnished-host.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
+import { seededRandom } from '../kit/winhost/interruption.ts';
 import { hostChecks } from '../kit/winhost/real-host-checks.ts';
-import { createMachines, createMembers, domain, machineName } from '../kit/winhost/real-members.ts';
+import { createControl, createMachines, createMembers, domain, machineName } from '../kit/winhost/real-members.ts';
 import { nodeChecks } from '../kit/winhost/real-node-checks.ts';
 import type { OperatorProcess } from '../kit/winhost/real-operator.ts';
+import {
+  deleteEntry,
+  drawMoments,
+  isRemoved,
+  killAt,
+  killCommands,
+  nextOperator,
+  objectsOf,
+  type StepTime,
+  stepTimes,
+  untilRemoved,
+} from '../kit/winhost/real-removal.ts';
 import { type RealScene, startRealScene } from '../kit/winhost/real-scene.ts';
 import { findSecrets, plantedSecrets } from '../kit/winhost/real-secrets.ts';
 import { type SeenMember, type Sessions, seeMember, seeSessions, stepSeconds } from '../kit/winhost/real-sight.ts';
@@ -19,12 +34,16 @@ const names = ['win-1', 'win-2', 'win-3', machineName];
 let scene: RealScene;
 let operator: OperatorProcess;
 let userData = '';
+let control: WindowsHost;
+let secrets: string[] = [];
+let removalSteps: StepTime[] = [];
 const seen = new Map<string, SeenMember>();
 const sessions = new Map<string, Sessions>();
 
 beforeAll(async () => {
   scene = await startRealScene(inject('agentProgram'));
   const members = await createMembers(scene);
+  control = await createControl(scene);
   operator = await scene.startOperator('first');
   await operator.waitForLog('Became the leader');
   await operator.waitForLog('Secret cloud-private-key missing');
@@ -49,6 +68,10 @@ function seenOf(name: string): SeenMember {
   const found = seen.get(name);
   if (found === undefined) throw new Error(`${name} was not looked at`);
   return found;
+}
+
+function hostOf(name: string): WindowsHost {
+  return seenOf(name).host;
 }
 
 for (const name of names) {
@@ -173,18 +196,58 @@ test('NODE-15: a removed version annotation is restored without a restart', asyn
   expect(node.spec?.unschedulable ?? false).toBe(false);
 });
 
-test('no log, event, status or ConfigMap contains a secret', async () => {
-  const secrets = plantedSecrets(
-    scene,
-    names.map(name => seenOf(name).host),
+test('DEL-02, DEL-03: a removed host equals a host that never joined, and files of users survive', async () => {
+  // Files on the hosts have some of them, which a removal deletes.
+  secrets = plantedSecrets(scene, names.map(hostOf));
+  const member = seenOf('win-3');
+  // Shows that the same search finds nothing at the end only because nothing is left.
+  expect(await objectsOf(scene, member)).toEqual(
+    expect.arrayContaining(['Node win-3', 'ConfigMap wicd-report-win-3', `WindowsInstance ${member.instance}`]),
   );
+  await deleteEntry(scene, member);
+  await untilRemoved(scene, member, operator);
+  removalSteps = stepTimes(operator, member);
+  console.log('removal:', removalSteps.map(({ step, ms }) => `${step} ${ms} ms`).join(', '));
+  await checkRemoved(member);
+  await expect.poll(() => removalEvents(member)).toEqual(['ConfigMap', 'WindowsInstance']);
+});
+
+test('a removal ends the same after five kills of the operator at random moments', async () => {
+  const seed = Number(process.env['KILLS_SEED'] ?? 4);
+  const member = seenOf('win-1');
+  await deleteEntry(scene, member);
+  for (const [index, moment] of drawMoments(removalSteps, 5, seededRandom(seed)).entries()) {
+    if (await isRemoved(scene, member)) break;
+    const step = await killAt(operator, member, moment);
+    // Every second time a command that runs on the host ends, too; else it competes with that of the next operator.
+    const ended = index % 2 === 1 ? killCommands(member) : 0;
+    console.log(
+      `seed ${seed}: killed in ${step}, wanted ${moment.step} + ${Math.round(moment.ms)} ms, and ${ended} commands`,
+    );
+    operator = await nextOperator(scene, `after kill ${index + 1}`);
+  }
+  await untilRemoved(scene, member, operator);
+  await checkRemoved(member);
+});
+
+async function checkRemoved(member: SeenMember): Promise<void> {
+  expect(await traces(member.host, control)).toEqual([]);
+  // Kubernetes deletes the Lease of the Node.
+  await expect.poll(() => objectsOf(scene, member)).toEqual([]);
+  const others = (await scene.instances()).map(({ metadata, status }) => [metadata.name, status?.phase]);
+  expect(others.filter(([, phase]) => phase !== 'Ready')).toEqual([]);
+}
+
+/** Kinds of the objects that have the event of the contract. */
+async function removalEvents({ host }: SeenMember): Promise<string[]> {
+  const { items } = await scene.admin.listAll(events);
+  const start = `Deconfigured node with addresses [${host.address}`;
+  const found = items.filter(each => each.reason === 'InstanceTeardown' && each.message?.startsWith(start));
+  return [...new Set(found.map(({ involvedObject }) => involvedObject?.kind ?? ''))].toSorted();
+}
+
+test('no log, event, status or ConfigMap contains a secret', async () => {
   // Private key, TLS key, login, and the tokens of the operator and of each host, plain and in base64.
   expect(secrets.length).toBeGreaterThanOrEqual(2 * (3 + 3 + 1 + 2 * names.length));
-  expect(
-    await findSecrets(
-      scene,
-      secrets,
-      names.map(name => seenOf(name).host),
-    ),
-  ).toEqual([]);
+  expect(await findSecrets(scene, secrets, names.map(hostOf))).toEqual([]);
 });

@@ -17,6 +17,7 @@ import { kubeletConfig } from '../../../src/node/desired/kubelet-config.ts';
 import { kubeProxyFeatureGates } from '../../../src/node/desired/kubelet-versions.ts';
 import { payloadFor } from '../../../src/node/payload.ts';
 import { AgentService } from './agent-service.ts';
+import { administratorCa } from './furnished-host.ts';
 import type { WindowsHost } from './host.ts';
 import { subnetOf } from './real-doubles.ts';
 import type { Check } from './real-node-checks.ts';
@@ -71,7 +72,7 @@ export const hostChecks: readonly Check[] = [
     ({ host }) => {
       expect(host.drive.list(dir.tlsCerts)).toEqual(['tls.crt', 'tls.key']);
       expect(host.drive.read(file.tlsKey)).toBe(planted.tlsKey);
-      expect(host.drive.read(file.caBundle)).toBe(`# mirror.example.com:5000\n${registryCa}\n\n`);
+      expect(host.drive.read(file.caBundle)).toBe(`# mirror.example.com:5000\n${registryCa}\n\n${administratorCa}`);
       expect(host.drive.list(dir.registries)).toEqual(['quay.io']);
       const mirrors = host.drive.read(`${dir.registries}\\quay.io\\hosts.toml`) ?? '';
       expect(mirrors).toContain('mirror.example.com:5000');

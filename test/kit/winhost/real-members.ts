@@ -1,7 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { machineLabel } from '../../../src/contract/names.ts';
-import type { HostOptions } from './host.ts';
+import { furnish } from './furnished-host.ts';
+import type { HostOptions, WindowsHost } from './host.ts';
 import { subnetOf } from './real-doubles.ts';
 import { createMachine, createMachineSet } from './real-machine.ts';
 import type { RealScene } from './real-scene.ts';
@@ -11,13 +12,14 @@ export const domain = 'lab.test';
 /** Name of the Machine, of its host in the end, and of its Node. */
 export const machineName = 'e2e-wm-x7k2p';
 
-type NewMember = Required<Pick<HostOptions, 'name' | 'containers'>> & Pick<Member, 'reboots'> & { instance?: string };
+type NewMember = Required<Pick<HostOptions, 'name' | 'containers'>> &
+  Pick<Member, 'reboots'> & { instance?: string; isFurnished?: boolean };
 
-/** All are rebooted for the CA of the registry; some for the feature Containers before, and for a name. */
+/** All are rebooted for the CA of the registry and the proxy; some for the feature Containers before, and for a name. */
 const newMembers: readonly NewMember[] = [
-  { name: 'win-1', containers: 'Enabled', reboots: 1 },
+  { name: 'win-1', containers: 'Enabled', reboots: 1, isFurnished: true },
   { name: 'win-2', containers: 'Disabled', reboots: 2, instance: `win-2.${domain}` },
-  { name: 'win-3', containers: 'Enabled', reboots: 1 },
+  { name: 'win-3', containers: 'Enabled', reboots: 1, isFurnished: true },
   { name: 'WIN-7K2QX', containers: 'Disabled', reboots: 2, instance: machineName },
 ];
 
@@ -32,8 +34,17 @@ export async function createMembers(scene: RealScene): Promise<Member[]> {
   return members;
 }
 
-async function createMember(scene: RealScene, { reboots, instance, ...options }: NewMember): Promise<Member> {
+/** Furnished like some of the members, but it never joins. */
+export async function createControl({ lab }: RealScene): Promise<WindowsHost> {
+  const host = await lab.createHost({ name: 'control', containers: 'Enabled' });
+  await furnish(host);
+  return host;
+}
+
+async function createMember(scene: RealScene, newMember: NewMember): Promise<Member> {
+  const { reboots, instance, isFurnished = false, ...options } = newMember;
   const host = await scene.lab.createHost(options);
+  if (isFurnished) await furnish(host);
   await host.lab.setOverlay(subnetOf(host.address));
   return instance === machineName
     ? { host, reboots, name: machineName, source: 'Machine', instance }

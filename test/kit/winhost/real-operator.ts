@@ -126,6 +126,7 @@ export class OperatorProcess implements AsyncDisposable {
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: port,
       WMCO_VERSION: version,
+      ...proxy,
     };
   }
 }
@@ -133,6 +134,9 @@ export class OperatorProcess implements AsyncDisposable {
 function addValue(sum: number, line: string): number {
   return sum + Number(line.split(' ').at(-1));
 }
+
+/** As OLM passes on that of the cluster; there is none for https, so that nothing in the lab needs it. */
+const proxy = { HTTP_PROXY: 'http://proxy.test:3128', NO_PROXY: '.svc,apiserver.test' };
 
 /** All processes inside end with the first of them. */
 const namespaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child', '--mount-proc'];

@@ -6,11 +6,13 @@ import { type WindowsInstance, windowsInstances } from '../../../src/cluster/win
 import {
   bootstrapperName,
   configMapName,
+  injectTrustedCaLabel,
   namespaceName,
   nodeAnnotation,
   operatorName,
   secretKey,
   secretName,
+  trustedCaKey,
 } from '../../../src/contract/names.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import { clusterRoleBindings, configMaps, pods, secrets } from '../../../src/kube/resources.ts';
@@ -28,6 +30,7 @@ import {
 import { accountToken } from '../account-token.ts';
 import { makeSecret, operatorScene } from '../operator-scene.ts';
 import { type LabCluster, startLabCluster } from './cluster.ts';
+import { administratorCa } from './furnished-host.ts';
 import { buildKubelet } from './kubelet/build.ts';
 import { WindowsLab } from './lab.ts';
 import { type OtherOperators, startOtherOperators } from './real-doubles.ts';
@@ -76,6 +79,7 @@ export async function startRealScene(agent: string): Promise<RealScene> {
   const { admin, namespace } = stack.use(await operatorScene({ url, ca, kubeconfig, objects }));
   await allowBootstrap(admin);
   await giveLogin(admin);
+  await giveTrustedCa(admin, namespace);
   await admin.create(pods, { metadata: { name: podName, namespace }, spec: { containers: [podContainer] } });
   const program = (name: string) => join(lab.parts.doubles, 'lab', 'programs', name);
   const payloadFolder = join(lab.folder, 'payload');
@@ -168,6 +172,12 @@ async function giveLogin(admin: Client): Promise<void> {
   const data = { [secretKey.dockerConfig]: toBase64(JSON.stringify({ auths })) };
   const { config: namespace } = namespaceName;
   await admin.patch(secrets, secretName.pullSecret, { type: 'merge', body: { data } }, { namespace });
+}
+
+/** What OpenShift's network operator writes into a ConfigMap with this label. */
+async function giveTrustedCa(admin: Client, namespace: string): Promise<void> {
+  const metadata = { name: configMapName.trustedCa, namespace, labels: { [injectTrustedCaLabel]: 'true' } };
+  await admin.create(configMaps, { metadata, data: { [trustedCaKey]: administratorCa } });
 }
 
 async function untilReady(

@@ -11,8 +11,10 @@ const keys = [
   'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment',
   'HKLM\\SOFTWARE\\Microsoft\\SystemCertificates\\ROOT',
 ] as const;
-/** Windows itself, and the logs of the doubles. */
-const leftOut = new Set(['windows', 'lab']);
+/** Logs of the doubles. */
+const leftOut = 'lab';
+/** Here only names count: the files are those of Wine. */
+const namesOnly = 'windows';
 
 export async function takeSnapshot(host: WindowsHost): Promise<Snapshot> {
   const snapshot = new Map<string, string>();
@@ -63,9 +65,12 @@ function addFiles(snapshot: Map<string, string>, root: string): void {
   for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
     const names = relative(root, path).split('/');
-    if (leftOut.has(names[0]?.toLowerCase() ?? '')) continue;
-    const bytes = entry.isFile() ? readFileSync(path) : undefined;
+    const top = names[0]?.toLowerCase();
+    if (top === leftOut) continue;
+    const bytes = entry.isFile() && top !== namesOnly ? readFileSync(path) : undefined;
     const content = bytes && `${bytes.length} bytes, ${createHash('sha256').update(bytes).digest('hex')}`;
-    snapshot.set(['C:', ...names].join('\\'), content ?? '');
+    const name = ['C:', ...names].join('\\');
+    // SFTP is case-sensitive here and may have created the folder once more.
+    snapshot.set(top === namesOnly ? name.toLowerCase() : name, content ?? '');
   }
 }
