@@ -70,6 +70,14 @@ async function shownObjects(client: Client): Promise<Output[]> {
   );
 }
 
+/** Objects that contain the name of a host. Events and certificate requests expire by themselves and do not count. */
+export async function objectsNaming(client: Client, name: string): Promise<string[]> {
+  const naming = new RegExp(`(?<![\\w-])${name}(?![\\w-])`);
+  return (await shownObjects(client))
+    .filter(({ where, text }) => !/^(Event|CertificateSigningRequest) /.test(where) && naming.test(`${where} ${text}`))
+    .map(({ where }) => where);
+}
+
 /** Kinds that a cluster does not have, or that cannot be listed. */
 function noneIfUnknown(error: unknown): { items: [] } {
   if (error instanceof ApiError && [404, 405].includes(error.code)) return { items: [] };
