@@ -3,33 +3,13 @@ import { nodeLabel } from '../../src/contract/names.ts';
 import type { Client } from '../../src/kube/client.ts';
 import type { WatchEvent } from '../../src/kube/resource.ts';
 import { type Node, nodes } from '../../src/kube/resources.ts';
+import { type ObjectHistory, recordObjects } from './object-history.ts';
 
-/** All changes of Windows Nodes since its start, without gaps. */
-export interface NodeHistory extends AsyncDisposable {
-  readonly events: readonly WatchEvent<Node>[];
-}
+export type NodeHistory = ObjectHistory<Node>;
 
-const windows = { labelSelector: `${nodeLabel.os}=windows` };
-
-export async function recordNodes(client: Client): Promise<NodeHistory> {
-  const { items, metadata } = await client.list(nodes, windows);
-  const { resourceVersion = '' } = metadata ?? {};
-  const events: WatchEvent<Node>[] = items.map(object => ({ type: 'ADDED', object }));
-  const ending = new AbortController();
-  const { signal } = ending;
-  const options = { ...windows, resourceVersion, timeoutSeconds: 1800, signal };
-  const watching = (async () => {
-    for await (const event of client.watch(nodes, options)) events.push(event);
-  })().catch((error: unknown) => {
-    if (!signal.aborted) throw error;
-  });
-  return {
-    events,
-    async [Symbol.asyncDispose]() {
-      ending.abort();
-      await watching;
-    },
-  };
+/** Records the changes of Windows Nodes. */
+export function recordNodes(client: Client): Promise<NodeHistory> {
+  return recordObjects(client, nodes, { labelSelector: `${nodeLabel.os}=windows` });
 }
 
 /** A cordoned Node, or one that is not Ready. */

@@ -70,11 +70,14 @@ async function shownObjects(client: Client): Promise<Output[]> {
   );
 }
 
-/** Objects that contain the name of a host. Events and certificate requests expire by themselves and do not count. */
+/** Objects that contain the name of a host, but for events and requests, which expire, and what the sandbox publishes. */
 export async function objectsNaming(client: Client, name: string): Promise<string[]> {
   const naming = new RegExp(`(?<![\\w-])${name}(?![\\w-])`);
   return (await shownObjects(client))
-    .filter(({ where, text }) => !/^(Event|CertificateSigningRequest) /.test(where) && naming.test(`${where} ${text}`))
+    .filter(
+      ({ where, text }) =>
+        !/^(Event|CertificateSigningRequest) |\/sandbox-network$/.test(where) && naming.test(`${where} ${text}`),
+    )
     .map(({ where }) => where);
 }
 
