@@ -44,7 +44,7 @@ export async function killOperators(order: KilledJourney, processes: OperatorPro
   const begun = new Set<string>();
   while (kills.length < order.kills) {
     const seen = await instancesOf(order);
-    if (isOver(seen, order)) throw new Error(`all hosts were done after ${kills.length} kills`);
+    if (isJoined(seen, order)) throw new Error(`all hosts were ready after ${kills.length} kills`);
     const operator = processes.start();
     operator.killAt(nextMoment(seen, order, { kills: kills.length, begun, roll }));
     const how = await endOf(operator);
@@ -73,9 +73,8 @@ export async function instancesOf({ client, namespace }: Pick<KilledJourney, 'cl
   return (await client.list(windowsInstances, { namespace })).items;
 }
 
-function isOver(seen: readonly WindowsInstance[], { hosts, journey = 'join' }: KilledJourney): boolean {
-  if (journey === 'removal') return seen.length === 0;
-  return seen.length === hosts && seen.every(({ status }) => status?.phase === 'Ready');
+function isJoined(seen: readonly WindowsInstance[], { hosts, journey = 'join' }: KilledJourney): boolean {
+  return journey === 'join' && seen.length === hosts && seen.every(({ status }) => status?.phase === 'Ready');
 }
 
 /** Anywhere in what is left, at about the same distance from each other. */
@@ -88,7 +87,8 @@ function nextMoment(
   const left = seen.map(({ metadata, status }) => {
     const steps = known.filter(key => key.startsWith(stepKey(`${metadata.namespace}/${metadata.name}`, '')));
     const isDone = journey === 'join' && status?.phase === 'Ready';
-    return isDone ? 0 : Math.max(1, defaultSteps[journey] - steps.length);
+    const leastSteps = journey === 'join' ? 1 : 0;
+    return isDone ? 0 : Math.max(leastSteps, defaultSteps[journey] - steps.length);
   });
   // A host without an instance has not begun its join, or is removed.
   const missing = journey === 'join' ? defaultSteps.join * (hosts - seen.length) : 0;
@@ -96,7 +96,9 @@ function nextMoment(
   // Closer than they could be: more steps begin before a process is dead, and agents go on without any.
   const distance = steps / (kills - done + 1);
   const longestMs = distance < 3 ? 30 : 150;
-  return { known, after: 1 + roll(Math.max(1, Math.floor(distance))), delayMs: roll(3) === 0 ? 0 : roll(longestMs) };
+  // Without further steps it dies soon after its start.
+  const after = steps === 0 ? 0 : 1 + roll(Math.max(1, Math.floor(distance)));
+  return { known, after, delayMs: roll(3) === 0 ? 0 : roll(longestMs) };
 }
 
 async function endOf({ ended, text }: SpawnedOperator): Promise<string | number> {
