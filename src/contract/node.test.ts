@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
+import { removedTaint } from './names.ts';
 import { findNodeByAddress, isWindowsNode, type NodeAddress, readNode, usableAddress } from './node.ts';
 import { readObject } from './object.ts';
 
@@ -34,6 +35,12 @@ test('reads a whole Node', () => {
     readyMessage: 'kubelet is posting ready status',
     unschedulable: true,
   });
+});
+
+test('recognizes a Node whose host was removed by force by its taint', () => {
+  const taints = [{ key: 'os', effect: 'NoSchedule' }, { ...removedTaint }];
+  expect(read({ spec: { taints } }).isRemoved).toBe(true);
+  expect(read({ spec: { taints: taints.slice(0, 1) } }).isRemoved).toBeUndefined();
 });
 
 test('parses a new Node without status', () => {

@@ -1,7 +1,7 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError } from '#base/errors.ts';
 import { isIpv6 } from '#base/ipv4.ts';
-import { nodeLabel } from './names.ts';
+import { nodeLabel, removedTaint } from './names.ts';
 import type { KubeObject } from './object.ts';
 
 export interface NodeAddress {
@@ -19,10 +19,12 @@ export interface NodeView {
   /** What the Node says about being ready or not. */
   readyMessage?: string;
   unschedulable: boolean;
+  /** The operator has tainted it: its host was removed by force and has registered again. */
+  isRemoved?: boolean;
 }
 
 export function readNode(object: KubeObject): NodeView {
-  const status = object.fields.object('status');
+  const [spec, status] = [object.fields.object('spec'), object.fields.object('status')];
   const ready = status.objects('conditions').find(item => item.string('type') === 'Ready');
   return {
     name: object.meta.name,
@@ -35,7 +37,8 @@ export function readNode(object: KubeObject): NodeView {
     })),
     ready: ready?.string('status') === 'True',
     readyMessage: ready?.string('message') ?? '',
-    unschedulable: object.fields.object('spec').boolean('unschedulable') ?? false,
+    unschedulable: spec.boolean('unschedulable') ?? false,
+    ...(spec.objects('taints').some(taint => taint.string('key') === removedTaint.key) && { isRemoved: true }),
   };
 }
 

@@ -78,6 +78,8 @@ export interface Sandbox extends AsyncDisposable {
   host(name: string): SimulatedHost;
   addHost(host: Omit<NewHost, 'user' | 'authorizedKeys'>): Promise<SimulatedHost>;
   removeHost(name: string): Promise<void>;
+  /** Gives a host another address and returns it; its DNS name resolves to it. */
+  moveHost(name: string): string;
   /** The faults of a host that have not ended. */
   faultsOf(name: string): readonly FaultName[];
   /** Changes a host as an administrator does who follows the remedy of the fault. */
@@ -185,6 +187,7 @@ function sandboxOf(parts: Parts, addHost: Sandbox['addHost']): Sandbox {
     host: name => fleet.host(name),
     addHost,
     removeHost: name => fleet.remove(name),
+    moveHost: name => fleet.move(name),
     faultsOf: name => fleet.faultsOf(name),
     endFault: (name, fault) => fleet.endFault(name, fault),
     stop,

@@ -18,6 +18,8 @@ const long = [
   'test/cluster/agent-access.test.ts',
   'test/cluster/agent-identity.test.ts',
   'test/scenarios/operator-kills.test.ts',
+  'test/scenarios/removal-kills.test.ts',
+  'test/scenarios/twenty-hosts.test.ts',
   'test/scenarios/remedies.test.ts',
   'test/scenarios/sandbox-command.test.ts',
   'src/controllers/lifecycle/resume.test.ts',

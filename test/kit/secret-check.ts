@@ -70,6 +70,17 @@ async function shownObjects(client: Client): Promise<Output[]> {
   );
 }
 
+/** Objects that contain the name of a host, but for events and requests, which expire, and what the sandbox publishes. */
+export async function objectsNaming(client: Client, name: string): Promise<string[]> {
+  const naming = new RegExp(`(?<![\\w-])${name}(?![\\w-])`);
+  return (await shownObjects(client))
+    .filter(
+      ({ where, text }) =>
+        !/^(Event|CertificateSigningRequest) |\/sandbox-network$/.test(where) && naming.test(`${where} ${text}`),
+    )
+    .map(({ where }) => where);
+}
+
 /** Kinds that a cluster does not have, or that cannot be listed. */
 function noneIfUnknown(error: unknown): { items: [] } {
   if (error instanceof ApiError && [404, 405].includes(error.code)) return { items: [] };

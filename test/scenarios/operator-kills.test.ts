@@ -8,7 +8,7 @@ import { certificateSigningRequests, nodes } from '../../src/kube/resources.ts';
 import { machines } from '../../src/kube/resources-openshift.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { instancesOf, joinWithKills, type Kill } from '../kit/killed-join.ts';
+import { instancesOf, killOperators, type Kill } from '../kit/killed-journey.ts';
 import { administratorOf } from '../kit/sandbox-operator.ts';
 import { operatorProcesses, type SpawnedOperator } from '../kit/spawned-operator.ts';
 
@@ -39,7 +39,7 @@ test.concurrent.for(seeds)(
     const { client } = administrator;
     const { namespace } = sandbox;
     const startMs = performance.now();
-    const done = await joinWithKills({ client, namespace, hosts, kills, seed }, processes);
+    const done = await killOperators({ client, namespace, hosts, kills, seed }, processes);
     const phases = async () => (await instancesOf({ client, namespace })).map(({ status }) => status?.phase);
     await expectHere.poll(phases, { timeout: 90_000, interval: 200 }).toEqual(Array(hosts).fill('Ready'));
     const seconds = ((performance.now() - startMs) / 1000).toFixed(0);

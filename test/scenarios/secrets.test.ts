@@ -7,14 +7,22 @@ import { toBase64 } from '../../src/base/bytes.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import { Secret } from '../../src/base/secret.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
-import { configMapName, namespaceName, secretKey, secretName, trustedCaKey } from '../../src/contract/names.ts';
+import {
+  configMapName,
+  instanceAnnotation,
+  namespaceName,
+  secretKey,
+  secretName,
+  trustedCaKey,
+} from '../../src/contract/names.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { configMaps, pods, secrets } from '../../src/kube/resources.ts';
+import { configMaps, events, pods, secrets } from '../../src/kube/resources.ts';
 import { imageDigestMirrorSets } from '../../src/kube/resources-openshift.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { startProxy } from '../kit/connect-proxy.ts';
+import { recordObjects } from '../kit/object-history.ts';
 import { expectNoSecrets, findLeaks, keySecrets, type PlantedSecret } from '../kit/planted-secrets.ts';
 import { type SandboxOperator, startOperator } from '../kit/sandbox-operator.ts';
 import { inspectedText } from '../kit/secret-check.ts';
@@ -57,6 +65,7 @@ beforeAll(async () => {
   await givePullSecret();
   operator = startOperator(sandbox, { payloadBytes: 200_000, settings });
   await giveOwnKey();
+  await addDirect();
 });
 afterAll(async () => {
   await operator?.stop();
@@ -90,6 +99,14 @@ async function giveOwnKey(): Promise<void> {
   await operator.client.create(windowsInstances, { metadata: { name: 'own', namespace }, spec });
 }
 
+/** A host that joins without an entry. */
+async function addDirect(): Promise<void> {
+  const { namespace } = sandbox;
+  const { address } = (await sandbox.addHost({ name: 'direct' })).spec;
+  const spec = { address, username: 'Administrator' };
+  await operator.client.create(windowsInstances, { metadata: { name: 'direct', namespace }, spec });
+}
+
 const output = () => [{ where: 'log', text: operator.lines.join('') }];
 const patient = { timeout: 90_000, interval: 200 };
 
@@ -105,6 +122,7 @@ test('hosts join with a proxy and a registry that need logins, and others fail',
       'Failed HOST_REFUSED_KEY',
       'Failed HOST_REFUSED_KEY',
       'Failed HOST_WANTS_PASSWORD',
+      'Ready Joined',
       'Ready Joined',
     ]);
   expectNoSecrets(planted, output());
@@ -258,6 +276,40 @@ test('agents get the proxy only from their ConfigMap', async () => {
   );
   expect(new Set(leaks.map(({ where }) => where.replace(/-[^-]*-sandbox$/, '')))).toEqual(
     new Set(['windows-services']),
+  );
+});
+
+test('removals store and print no secret', async () => {
+  const { client } = operator;
+  const { namespace } = sandbox;
+  await using maps = await recordObjects(client, configMaps, { namespace });
+  await using instances = await recordObjects(client, windowsInstances, { namespace });
+  const folder = mkdtempSync(join(tmpdir(), 'wmco-secrets-'));
+  const kubeconfigFile = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfigFile, sandbox.kubeconfig, { mode: 0o600 });
+  // It stays until it is forced.
+  sandbox.host('direct').change({ network: 'refuses' });
+  await client.delete(windowsInstances, 'direct', { namespace });
+  const { record } = instanceAnnotation;
+  const hasRecord = () => instances.events.some(({ object }) => object.metadata.annotations?.[record] !== undefined);
+  await expect.poll(hasRecord).toBe(true);
+  const environment = { KUBECONFIG: kubeconfigFile };
+  await using wmco = startWmco(['remove', 'direct', '--force', '--yes'], { environment });
+  expect(await wmco.ended()).toBe(0);
+  rmSync(folder, { recursive: true });
+  const { items: recorded } = await client.list(events, { namespace });
+  const teardowns = recorded.filter(({ reason }) => reason === 'InstanceTeardown');
+  const objects = [...maps.events, ...instances.events].map(({ object }) => object);
+  const names = objects.map(({ metadata }) => metadata.name);
+  expect(names).toEqual(expect.arrayContaining([configMapName.rolloutGrants, configMapName.removedHosts]));
+  expect(teardowns).not.toEqual([]);
+  const texts = [...objects.filter(({ metadata }) => !metadata.name?.startsWith('windows-services-')), ...recorded];
+  expectNoSecrets(
+    [...planted, ...keySecrets('key of the operator', sandbox.privateKey.reveal())],
+    [
+      ...texts.map(object => ({ where: `${object.kind} ${object.metadata.name}`, text: JSON.stringify(object) })),
+      { where: 'wmco remove', text: wmco.out() + wmco.err() },
+    ],
   );
 });
 

@@ -181,3 +181,15 @@ test('a host accepts connections to its kubelet while that runs', async () => {
   await expect(dial(9182)).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   await expect(dial(10_250, '10.9.9.9')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
+
+test('a host that moves has another address, to which its name resolves', async () => {
+  await using made = await scene();
+  const { fleet } = made;
+  const { spec, state } = fleet.add(newHost('win-1', { hasDnsName: true }));
+  const before = spec.address;
+  const after = fleet.move('win-1');
+  expect([fleet.at(before), fleet.at(after)?.spec.name]).toEqual([undefined, 'win-1']);
+  expect(await fleet.names.addresses('win-1.sandbox.test')).toEqual([after]);
+  expect(state.adapters.map(({ addresses }) => addresses)).toEqual([[`${after}/24`]]);
+  expect(made.changes()).toBe(1);
+});

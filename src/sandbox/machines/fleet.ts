@@ -91,6 +91,13 @@ export class Fleet {
     endEffects(host, traits);
   }
 
+  /** Gives a host another address, to which its DNS name then resolves. */
+  move(name: string): string {
+    const address = this.#nextAddress();
+    this.host(name).move(address);
+    return address;
+  }
+
   /** Unreachable at once; the promise resolves when it has stopped. */
   remove(name: string): Promise<void> {
     const host = this.#hosts.get(name);

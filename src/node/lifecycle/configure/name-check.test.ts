@@ -49,6 +49,7 @@ const fine: [string, Partial<NameFacts>][] = [
   ['a Node of ours with the same host key', { node: node({ [version]: 'v1', [sshHostKey]: 'AAAA' }) }],
   ['a Node of ours without a host key', { node: node({ [desiredVersion]: 'v1' }) }],
   ['a Node of ours with an empty host key', { node: node({ [pubKeyHash]: '', [sshHostKey]: '' }) }],
+  ['a Node that registered again after a forced removal', { node: { ...node({}), isRemoved: true } }],
   ['a name that the cloud has given to the Machine', { machineNames: ['10-0-0-5.internal', 'WIN-5'] }],
 ];
 for (const [name, over] of fine) test(`lets pass ${name}`, () => expect(checkName(facts(over))).toBeUndefined());
@@ -129,6 +130,12 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
     { recorded: { ...gone, isCertified: true } },
   ],
   ['the name of a Linux node', 'HOST_NAME_TAKEN', 'not a Windows node', { node: node({ [version]: 'v1' }, {}) }],
+  [
+    'a Node that registered again after a forced removal and reports another address',
+    'HOST_NAME_TAKEN',
+    'does not report the address',
+    { node: { ...node({}), isRemoved: true }, dialed: '10.0.0.9' },
+  ],
   ['the name of a Node of another tool', 'HOST_NAME_TAKEN', 'not configured by this operator', { node: node({}) }],
   [
     'the name of a Node with another host key',

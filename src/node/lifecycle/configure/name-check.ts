@@ -148,11 +148,12 @@ const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed, isTak
 
 export function foreignNode(node: NodeView, hostKey: string, dialed: string | undefined): string | undefined {
   if (!isWindowsNode(node)) return 'is not a Windows node';
-  if (!operatorAnnotations.some(name => Object.hasOwn(node.annotations, name)))
-    return 'was not configured by this operator';
+  // A Node that registered again after a forced removal has lost its annotations.
+  const isOwn = node.isRemoved === true || operatorAnnotations.some(name => Object.hasOwn(node.annotations, name));
+  if (!isOwn) return 'was not configured by this operator';
   const pinned = node.annotations[nodeAnnotation.sshHostKey] ?? '';
   if (pinned !== '') return pinned === hostKey ? undefined : 'was configured with another SSH host key';
-  // Earlier operators stored no key on the Node. A matching address proves nothing, but a different one shows another host.
+  // Earlier operators stored no key on the Node, and a Node that registers again has none. A matching address proves nothing, but a different one shows another host.
   const hasAddress = node.addresses.some(each => each.address === dialed);
   return hasAddress ? undefined : 'has no SSH host key and does not report the address of the host';
 }

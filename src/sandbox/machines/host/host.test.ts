@@ -316,3 +316,11 @@ test('a host lost in a reboot can be powered on with a new boot ID', async () =>
   await using connection = await made.connect();
   expect((await inventoryOf({ connection })).bootId).not.toBe(bootId);
 });
+
+test('a host that is switched off stays off until it is switched on', async () => {
+  await using made = await startHost();
+  for (let press = 0; press < 2; press += 1) made.host.switchOff();
+  expect([made.host.isOn, made.host.route()]).toEqual([false, 'refused']);
+  made.host.switchOn();
+  await expect.poll(() => made.host.isOn, patient).toBe(true);
+});

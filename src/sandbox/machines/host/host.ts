@@ -125,6 +125,20 @@ export class SimulatedHost {
     void this.#boot();
   }
 
+  /** Powers it off until it is switched on. */
+  switchOff(): void {
+    if (this.#isOn) this.#powerOff();
+  }
+
+  /** Gives it another address; programs that run keep their connections. */
+  move(address: string): void {
+    const [before, after] = [`${this.spec.address}/24`, `${address}/24`];
+    this.spec.address = address;
+    for (const adapter of this.state.adapters)
+      adapter.addresses = adapter.addresses.map(each => (each === before ? after : each));
+    this.#deps.onChange();
+  }
+
   /** Powers on a host that is off. */
   switchOn(): void {
     if (this.#isOn || this.#isBooting) return;

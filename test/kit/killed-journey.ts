@@ -7,12 +7,14 @@ import { dice } from './mutate.ts';
 import type { OperatorProcesses, SpawnedOperator } from './spawned-operator.ts';
 import { begunSteps, type KillOrder, stepKey } from './step-lines.ts';
 
-export interface KilledJoin {
+/** A journey of many hosts, and how often the operator is killed meanwhile. */
+export interface KilledJourney {
   client: Client;
   namespace: string;
-  /** How many hosts there will be. */
+  /** How many hosts take part. */
   hosts: number;
   kills: number;
+  journey?: 'join' | 'removal';
   /** Decides about the moments. */
   seed: number;
 }
@@ -26,25 +28,25 @@ export interface Kill {
 }
 
 /** Steps of a host without a reboot; an estimate is enough, for the rest is counted again after each kill. */
-const defaultSteps = 15;
+const defaultSteps = { join: 15, removal: 11 } as const;
 /** How long a process may take from one moment to the next. */
 const patienceMs = 120_000;
 /** Of so many kills one leaves its Lease; waiting for each of them would take too long. */
 const successionEvery = 6;
 
 /**
- * Has hosts joined by operators that are killed one after the other. The moments are spread over the steps of the join
+ * Has hosts joined or removed by operators that are killed one after the other. The moments are spread over the steps
  * that are left, not over time, so that a slow machine meets all of them, too.
  */
-export async function joinWithKills(join: KilledJoin, processes: OperatorProcesses): Promise<Kill[]> {
-  const roll = dice(join.seed);
+export async function killOperators(order: KilledJourney, processes: OperatorProcesses): Promise<Kill[]> {
+  const roll = dice(order.seed);
   const kills: Kill[] = [];
   const begun = new Set<string>();
-  while (kills.length < join.kills) {
-    const seen = await instancesOf(join);
-    if (isReady(seen, join.hosts)) throw new Error(`all hosts were ready after ${kills.length} kills`);
+  while (kills.length < order.kills) {
+    const seen = await instancesOf(order);
+    if (isJoined(seen, order)) throw new Error(`all hosts were ready after ${kills.length} kills`);
     const operator = processes.start();
-    operator.killAt(nextMoment(seen, join, { kills: kills.length, begun, roll }));
+    operator.killAt(nextMoment(seen, order, { kills: kills.length, begun, roll }));
     const how = await endOf(operator);
     const steps = begunSteps(operator.text);
     for (const { key, step } of steps) begun.add(stepKey(key, step));
@@ -52,7 +54,7 @@ export async function joinWithKills(join: KilledJoin, processes: OperatorProcess
     // One that could not renew its Lease in time, on a machine with other work, is as good as killed, but does not count.
     const isKilled = how === 'SIGKILL';
     const keepsLease = isKilled && kills.length % successionEvery === 0;
-    if (!keepsLease) await forgetLease(join);
+    if (!keepsLease) await forgetLease(order);
     if (isKilled)
       kills.push({ atMs, keepsLease, steps: [...new Map(steps.map(({ key, step }) => [key, step])).values()] });
   }
@@ -61,36 +63,42 @@ export async function joinWithKills(join: KilledJoin, processes: OperatorProcess
 }
 
 /** As an administrator does who knows that its holder is dead. */
-async function forgetLease({ client, namespace }: KilledJoin): Promise<void> {
+async function forgetLease({ client, namespace }: KilledJourney): Promise<void> {
   await client.delete(leases, operatorName, { namespace }).catch((error: unknown) => {
     if (!isNotFound(error)) throw error;
   });
 }
 
-export async function instancesOf({ client, namespace }: Pick<KilledJoin, 'client' | 'namespace'>) {
+export async function instancesOf({ client, namespace }: Pick<KilledJourney, 'client' | 'namespace'>) {
   return (await client.list(windowsInstances, { namespace })).items;
 }
 
-function isReady(seen: readonly WindowsInstance[], count: number): boolean {
-  return seen.length === count && seen.every(({ status }) => status?.phase === 'Ready');
+function isJoined(seen: readonly WindowsInstance[], { hosts, journey = 'join' }: KilledJourney): boolean {
+  return journey === 'join' && seen.length === hosts && seen.every(({ status }) => status?.phase === 'Ready');
 }
 
 /** Anywhere in what is left, at about the same distance from each other. */
 function nextMoment(
   seen: readonly WindowsInstance[],
-  { hosts, kills }: KilledJoin,
+  { hosts, kills, journey = 'join' }: KilledJourney,
   { kills: done, begun, roll }: { kills: number; begun: ReadonlySet<string>; roll: (below: number) => number },
 ): KillOrder {
   const known = [...begun];
   const left = seen.map(({ metadata, status }) => {
     const steps = known.filter(key => key.startsWith(stepKey(`${metadata.namespace}/${metadata.name}`, '')));
-    return status?.phase === 'Ready' ? 0 : Math.max(1, defaultSteps - steps.length);
+    const isDone = journey === 'join' && status?.phase === 'Ready';
+    const leastSteps = journey === 'join' ? 1 : 0;
+    return isDone ? 0 : Math.max(leastSteps, defaultSteps[journey] - steps.length);
   });
-  const steps = left.reduce((sum, each) => sum + each, 0) + defaultSteps * (hosts - seen.length);
+  // A host without an instance has not begun its join, or is removed.
+  const missing = journey === 'join' ? defaultSteps.join * (hosts - seen.length) : 0;
+  const steps = left.reduce((sum, each) => sum + each, missing);
   // Closer than they could be: more steps begin before a process is dead, and agents go on without any.
   const distance = steps / (kills - done + 1);
   const longestMs = distance < 3 ? 30 : 150;
-  return { known, after: 1 + roll(Math.max(1, Math.floor(distance))), delayMs: roll(3) === 0 ? 0 : roll(longestMs) };
+  // Without further steps it dies soon after its start.
+  const after = steps === 0 ? 0 : 1 + roll(Math.max(1, Math.floor(distance)));
+  return { known, after, delayMs: roll(3) === 0 ? 0 : roll(longestMs) };
 }
 
 async function endOf({ ended, text }: SpawnedOperator): Promise<string | number> {
