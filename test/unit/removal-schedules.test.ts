@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type FleetLab, nodeOf, startFleet } from '../kit/lifecycle/fleet-lab.ts';
+import { type FleetLab, startFleet } from '../kit/lifecycle/fleet-lab.ts';
 
 type Act =
-  | { do: 'unlist' | 'list'; hosts: readonly number[] }
+  | { do: 'unlist' | 'list' | 'unlist in outage'; hosts: readonly number[] }
   /** `stop` ends the operator in good order. Without `next` changes happen while no operator runs. */
   | { do: 'kill' | 'stop' | 'kill without next' }
   | { do: 'fail commands'; host: number; count: number }
@@ -23,7 +23,7 @@ const someAct: fc.Arbitrary<Act> = fc.oneof(
   {
     weight: 8,
     arbitrary: fc.record({
-      do: fc.constantFrom('unlist' as const, 'unlist' as const, 'list' as const),
+      do: fc.constantFrom('unlist', 'unlist', 'list', 'unlist in outage'),
       hosts: fc.uniqueArray(someHost, { minLength: 1, maxLength: 8 }),
     }),
   },
@@ -43,8 +43,8 @@ const someAct: fc.Arbitrary<Act> = fc.oneof(
 );
 const someSchedule: fc.Arbitrary<Schedule> = fc.record({
   acts: fc.array(fc.record({ act: someAct, changes: fc.integer({ min: 0, max: 40 }) }), {
-    minLength: 20,
-    maxLength: 30,
+    minLength: 15,
+    maxLength: 25,
   }),
   dead: someHost,
   blocked: someHost,
@@ -56,6 +56,8 @@ async function perform(act: Act, fleet: FleetLab): Promise<void> {
       return fleet.unlist(act.hosts);
     case 'list':
       return fleet.list(act.hosts);
+    case 'unlist in outage':
+      return unlistInOutage(act.hosts, fleet);
     case 'kill':
     case 'stop':
       return fleet.lead(act.do);
@@ -76,6 +78,14 @@ async function perform(act: Act, fleet: FleetLab): Promise<void> {
     default:
       return act satisfies never;
   }
+}
+
+/** The Nodes are not ready when their removal is decided, and ready soon after. */
+async function unlistInOutage(hosts: readonly number[], fleet: FleetLab): Promise<void> {
+  for (const host of hosts) await fleet.reportReady(host, false);
+  await fleet.unlist(hosts);
+  await fleet.progress(hosts.length * 3);
+  for (const host of hosts) await fleet.reportReady(host, true);
 }
 
 /** All hosts but two are repaired, and each comes to its end; then all join again. */
@@ -103,4 +113,52 @@ test('of 40 nodes never more than 4 are out of service, whatever happens to host
   expect(fleet.watch.most).toBe(4);
 });
 
-void nodeOf;
+test('with maxUnavailable 1 nodes leave strictly one after another, whichever operator leads', async () => {
+  const fleet = await startFleet(8, { maxUnavailable: '1', limit: 1 });
+  await fleet.unlist(fleet.all());
+  for (const changes of [5, 30, 11, 23]) {
+    await fleet.progress(changes);
+    await fleet.lead();
+  }
+  await fleet.until(() => fleet.all().every(host => fleet.state(host) === 'removed'));
+  expect(fleet.watch.problems).toEqual([]);
+  expect(fleet.watch.most).toBe(1);
+});
+
+const [minute, hour] = [60_000, 3_600_000];
+const liar = 1;
+const lies: [about: string, lie: (fleet: FleetLab) => Promise<void>, round: (fleet: FleetLab) => Promise<void>][] = [
+  ['is never ready', fleet => fleet.reportReady(liar, false), async () => undefined],
+  ['flaps', async () => undefined, flap],
+  [
+    'is ready, but does not answer when it is removed',
+    async fleet => {
+      fleet.breakHost(liar);
+      await fleet.unlist([liar]);
+      await fleet.until(() => fleet.state(liar) === 'stopped');
+    },
+    async () => undefined,
+  ],
+];
+
+async function flap(fleet: FleetLab): Promise<void> {
+  for (const isReady of [false, true]) {
+    await fleet.reportReady(liar, isReady);
+    await fleet.progress(Number.POSITIVE_INFINITY);
+  }
+}
+
+test.each(lies)('a node that %s delays others by an hour at most', async (_about, lie, round) => {
+  const fleet = await startFleet(4, { maxUnavailable: '1', limit: 1 });
+  await lie(fleet);
+  const startMs = fleet.clock.monotonicMs();
+  const others = fleet.all().filter(host => host !== liar);
+  await fleet.unlist(others);
+  await fleet.until(
+    () => others.every(host => fleet.state(host) === 'removed'),
+    () => round(fleet),
+  );
+  // The removals themselves take a while, too.
+  expect(fleet.clock.monotonicMs() - startMs).toBeLessThan(hour + 20 * minute);
+  expect(fleet.watch.problems).toEqual([]);
+});

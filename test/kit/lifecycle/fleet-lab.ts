@@ -13,12 +13,15 @@ import { FleetWatch, isCordonedByOperator } from './fleet-watch.ts';
 import { type JoinLab, type LabOperator, namespace, startJoinLab } from './join-lab.ts';
 import { type LabHost, unreachable } from './lab-host.ts';
 
-const speed = 20;
+const speed = 40;
 /** So many turns of the event loop without a change mean that all wait for time to pass. */
 const quietTurns = 8;
 const turnMs = 5;
 /** Skipped whenever all wait. Shorter than the limit of any step. */
 const skipMs = 30_000;
+
+/** Far more than any schedule needs. */
+const maxRounds = 2000;
 
 export type HostState = 'Ready' | 'removed' | 'stopped' | 'busy';
 
@@ -127,10 +130,11 @@ export class FleetLab {
   }
 
   /** Until it is so; fails at once when something happened that never may. */
-  async until(isSo: () => boolean, rounds = 1000): Promise<void> {
+  async until(isSo: () => boolean, each: () => Promise<void> = async () => undefined): Promise<void> {
     for (let round = 0; !isSo(); round += 1) {
       if (this.watch.problems.length > 0) throw new Error(this.watch.problems.join('\n'));
-      if (round === rounds) throw new Error(`not so after ${rounds} rounds: ${this.#busyTexts().join('\n')}`);
+      if (round === maxRounds) throw new Error(`hosts did not come to their end:\n${this.#busyTexts().join('\n')}`);
+      await each();
       await this.progress(20);
     }
   }
@@ -142,12 +146,19 @@ export class FleetLab {
     const isInService = node !== undefined && node.spec?.unschedulable !== true;
     if (this.#listed.has(host) && instance?.status?.phase === 'Ready' && isInService) return 'Ready';
     const ready = findCondition(instance?.status?.conditions, instanceCondition.ready);
-    const isStopped = ready?.status === 'False' && ready.reason !== '' && (ready.message ?? '') !== '';
-    return isStopped && (this.#dead.has(host) || this.#blocked.has(host)) ? 'stopped' : 'busy';
+    if (ready?.status !== 'False' || ready.reason === '') return 'busy';
+    const isBroken = this.#dead.has(host) || this.#blocked.has(host);
+    const isWaiting = ready.reason === 'WaitsForBudget' && this.#isHeldBack(ready.message ?? '');
+    return isBroken || isWaiting ? 'stopped' : 'busy';
   }
 
   instanceOf(host: number): WindowsInstance | undefined {
     return [...this.watch.instances.values()].find(({ spec }) => spec.address === addressOf(host));
+  }
+
+  /** A Node that cannot be drained may be all that the budget allows. */
+  #isHeldBack(why: string): boolean {
+    return [...this.#blocked].some(host => why.includes(`out of service: ${nodeOf(host)} (remove)`));
   }
 
   #busyTexts(): string[] {

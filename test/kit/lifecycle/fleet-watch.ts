@@ -21,6 +21,8 @@ export class FleetWatch {
   readonly #limit: number;
   /** UIDs of Nodes that have been in service: one that joins for the first time takes no capacity away. */
   readonly #served = new Set<string>();
+  /** Names of Nodes that were not ready at a time since the last connection to their host: they may be removed at once. */
+  readonly #unready = new Set<string>();
   readonly #connections = new Map<string, HostConnection>();
 
   constructor(limit: number) {
@@ -56,10 +58,14 @@ export class FleetWatch {
     const other = this.#connections.get(address);
     if (other !== undefined && !other.ended.aborted) this.problems.push(`${address}: two journeys at once`);
     this.#connections.set(address, connection);
+    const node = `win-${address.split('.').at(-1)}`;
+    if (isReady(this.nodes.get(node))) this.#unready.delete(node);
   }
 
   #checkNode(node: Node): void {
     const { name = '', uid = '', annotations = {} } = node.metadata;
+    if (!isReady(node)) this.#unready.add(name);
+    if (isCordonedByOperator(node) && !this.#isCordoned(name) && this.#unready.has(name)) this.#served.delete(uid);
     this.#change(() => this.nodes.set(name, node));
     const isConfigured = Object.hasOwn(annotations, nodeAnnotation.version);
     if (isConfigured && node.spec?.unschedulable !== true) this.#served.add(uid);
@@ -84,6 +90,11 @@ export class FleetWatch {
     apply();
   }
 
+  #isCordoned(name: string): boolean {
+    const node = this.nodes.get(name);
+    return node !== undefined && isCordonedByOperator(node);
+  }
+
   #wasServed({ metadata }: Node): boolean {
     return this.#served.has(metadata.uid ?? '');
   }
@@ -91,6 +102,10 @@ export class FleetWatch {
 
 export function isCordonedByOperator({ metadata, spec }: Node): boolean {
   return spec?.unschedulable === true && Object.hasOwn(metadata.annotations ?? {}, nodeAnnotation.cordoned);
+}
+
+function isReady(node: Node | undefined): boolean {
+  return node?.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
 }
 
 function isOnJourney({ status }: WindowsInstance): boolean {

@@ -14,16 +14,16 @@ import type { RemovalMode, RemoveJourney } from './journey.ts';
 
 type Steps = readonly Step<RemoveJourney>[];
 
-const leaveCluster: Steps = [cordonNode, drainNode];
 const cleanHost: Steps = [cleanUpHost, rebootHost, removeNetworks, removeFiles, removeAgent];
 const deleteObjects: Steps = [deleteNode, deleteInstance];
 
-const hostSteps: Steps = [connect, loadAgent, identifyHost, ...leaveCluster, ...cleanHost];
+const untilCordon: Steps = [connect, loadAgent, identifyHost, cordonNode];
+const afterCordon: Steps = [drainNode, ...cleanHost];
 
 /** After the steps on the host. */
 const byMode: Readonly<Record<RemovalMode, Steps>> = {
   host: deleteObjects,
-  force: [...leaveCluster, noteHost, ...deleteObjects],
+  force: [cordonNode, drainNode, noteHost, ...deleteObjects],
   object: [deleteInstance],
 };
 
@@ -31,7 +31,7 @@ const byMode: Readonly<Record<RemovalMode, Steps>> = {
  * All steps of `remove`; which of them run depends on the mode.
  * @public for docs
  */
-export const removeSteps: Steps = [confirmRemoval, ...hostSteps, noteHost, ...deleteObjects];
+export const removeSteps: Steps = [confirmRemoval, ...untilCordon, ...afterCordon, noteHost, ...deleteObjects];
 
 /** From a Node to a host without anything of the operator. */
 export async function remove(journey: RemoveJourney, run: StepRun): Promise<void> {
@@ -40,7 +40,10 @@ export async function remove(journey: RemoveJourney, run: StepRun): Promise<void
   const { mode, record } = journey;
   // After its last step the host has nothing left, not even the agent.
   if (mode === 'host' && !record.hasFinished(removeAgent.name)) {
-    await runSteps(hostSteps, journey, run);
+    await runSteps(untilCordon, journey, run);
+    // The Node is in service, and the budget does not allow to change that now.
+    if (journey.refusal !== undefined) return;
+    await runSteps(afterCordon, journey, run);
     await record.saveTimeline();
   }
   await runSteps(byMode[mode], journey, run);
