@@ -43,8 +43,8 @@ const someAct: fc.Arbitrary<Act> = fc.oneof(
 );
 const someSchedule: fc.Arbitrary<Schedule> = fc.record({
   acts: fc.array(fc.record({ act: someAct, changes: fc.integer({ min: 0, max: 40 }) }), {
-    minLength: 15,
-    maxLength: 25,
+    minLength: 12,
+    maxLength: 20,
   }),
   dead: someHost,
   blocked: someHost,
@@ -105,7 +105,10 @@ async function play({ acts, dead, blocked }: Schedule, fleet: FleetLab): Promise
   expect(fleet.watch.problems).toEqual([]);
 }
 
-test('of 40 nodes never more than 4 are out of service, whatever happens to hosts and operators', async () => {
+// The limit in time is only for a machine that is busy with other work.
+test('of 40 nodes never more than 4 are out of service, whatever happens to hosts and operators', {
+  timeout: 600_000,
+}, async () => {
   const fleet = await startFleet(count, { maxUnavailable: '10%', limit: 4 });
   const property = fc.asyncProperty(someSchedule, schedule => play(schedule, fleet));
   await fc.assert(property, { numRuns: 5, endOnFailure: true });

@@ -21,7 +21,7 @@ const turnMs = 5;
 const skipMs = 30_000;
 
 /** Far more than any schedule needs. */
-const maxRounds = 2000;
+const maxRounds = 1000;
 
 export type HostState = 'Ready' | 'removed' | 'stopped' | 'busy';
 
@@ -156,9 +156,12 @@ export class FleetLab {
     return [...this.watch.instances.values()].find(({ spec }) => spec.address === addressOf(host));
   }
 
-  /** A Node that cannot be drained may be all that the budget allows. */
+  /** A Node that was cordoned, but cannot be drained or cleaned, may be all that the budget allows. */
   #isHeldBack(why: string): boolean {
-    return [...this.#blocked].some(host => why.includes(`out of service: ${nodeOf(host)} (remove)`));
+    return [...this.#blocked, ...this.#dead].some(host => {
+      const node = this.watch.nodes.get(nodeOf(host));
+      return node !== undefined && isCordonedByOperator(node) && why.includes(`out of service: ${nodeOf(host)} (`);
+    });
   }
 
   #busyTexts(): string[] {
