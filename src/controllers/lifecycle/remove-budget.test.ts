@@ -64,7 +64,10 @@ test('a Node that was cordoned keeps its grant when the removal fails', async ()
 test('a Node that is ready again before it is cordoned waits for the budget', async () => {
   const { lab, host, budget } = await budgetLab(false);
   await reportReady(lab, 'False');
-  host.faults.exec = async () => void (await reportReady(lab, 'True'));
+  host.faults.exec = async () => {
+    await reportReady(lab, 'True');
+    return undefined;
+  };
   const before = host.connectionCount;
   await annotate(lab, removalRequest);
   await until(() => host.connectionCount > before);

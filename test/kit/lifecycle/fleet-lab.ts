@@ -145,11 +145,15 @@ export class FleetLab {
     if (!this.#listed.has(host) && instance === undefined && node === undefined) return 'removed';
     const isInService = node !== undefined && node.spec?.unschedulable !== true;
     if (this.#listed.has(host) && instance?.status?.phase === 'Ready' && isInService) return 'Ready';
+    return this.#isStopped(host, instance) ? 'stopped' : 'busy';
+  }
+
+  /** A host that stays broken, or waits for one, and says why. */
+  #isStopped(host: number, instance: WindowsInstance | undefined): boolean {
     const ready = findCondition(instance?.status?.conditions, instanceCondition.ready);
-    if (ready?.status !== 'False' || ready.reason === '') return 'busy';
-    const isBroken = this.#dead.has(host) || this.#blocked.has(host);
-    const isWaiting = ready.reason === 'WaitsForBudget' && this.#isHeldBack(ready.message ?? '');
-    return isBroken || isWaiting ? 'stopped' : 'busy';
+    if (ready?.status !== 'False' || ready.reason === '') return false;
+    if (this.#dead.has(host) || this.#blocked.has(host)) return true;
+    return ready.reason === 'WaitsForBudget' && this.#isHeldBack(ready.message ?? '');
   }
 
   instanceOf(host: number): WindowsInstance | undefined {
