@@ -27,7 +27,7 @@ const patientClock: Clock = {
   monotonicMs: countedMs,
   async sleep(ms, signal) {
     const end = countedMs() + ms;
-    do await systemClock.sleep(end - countedMs(), signal);
+    do await systemClock.sleep(Math.max(0, end - countedMs()), signal);
     while (countedMs() < end);
   },
 };

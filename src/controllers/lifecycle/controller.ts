@@ -28,7 +28,7 @@ import { decide, type Decision, type Due, type LifecycleFacts } from './decide.t
 import { cancelIfApplied, restoreRecord } from './act/deleted-instances.ts';
 import { removalCause } from './act/removal-cluster.ts';
 import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
-import { decideWithinBudget } from './act/within-budget.ts';
+import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
 import { rejectionEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
 import { recheckMs, retryTimes } from './retry.ts';
@@ -244,7 +244,7 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   const { cause } = next;
   if (next.do === 'remove') {
     pass.log.info('Removing host', { why: cause });
-    await runJourney(instance, { kind: removeKind, cause }, work, pass);
+    await runRemoval(instance, cause, work, pass);
     return after(recheckMs, 'the host was not removed');
   }
   const kind = joinKinds.find(({ name }) => name === next.do);
@@ -252,6 +252,17 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   // A removal that was canceled may have had a grant.
   if (kind === configureKind) await work.deps.grants.end(instance, pass.signal);
   return after(staleMs, 'check the credentials of the agent');
+}
+
+async function runRemoval(instance: WindowsInstance, cause: string, work: Work, pass: Pass): Promise<void> {
+  const { client, deps } = work;
+  try {
+    await runJourney(instance, { kind: removeKind, cause }, work, pass);
+  } catch (error) {
+    // If this fails, the grant stays and the next attempt has it.
+    await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
+    throw error;
+  }
 }
 
 const joinKinds = [configureKind, adoptKind, reconnectKind] as const;

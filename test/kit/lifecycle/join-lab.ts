@@ -17,7 +17,9 @@ import {
 } from '../../../src/contract/windows-instance/resource.ts';
 import { agentReportsController } from '../../../src/controllers/agent-reports/controller.ts';
 import { type LifecycleParts, lifecycleController } from '../../../src/controllers/lifecycle/controller.ts';
-import type { Connect } from '../../../src/host/host.ts';
+import { instancesController } from '../../../src/controllers/instances/controller.ts';
+import { Installation } from '../../../src/cluster/installation.ts';
+import type { Connect, HostConnection } from '../../../src/host/host.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import type { Client } from '../../../src/kube/client.ts';
@@ -80,6 +82,10 @@ export class JoinLab {
   /** Changes the default inputs of a host. */
   inputs: (defaults: HostInputs) => HostInputs = defaults => defaults;
   tokens = 0;
+  /** Whether operators create instances of the entries of windows-instances. */
+  hasEntries = false;
+  /** Called for each connection of an operator that is alive. */
+  onConnect: (address: string, connection: HostConnection) => void = () => undefined;
   readonly #kubeconfig: string;
   readonly #looking = new Map<LabHost, Promise<void>>();
   /** Process of the kubelet that has registered: one that runs does not register again. */
@@ -172,20 +178,25 @@ export class JoinLab {
     const stop = new AbortController();
     const death = new AbortController();
     const client = mortal(over.client ?? this.client, death.signal);
-    const [clock, { log }] = [fastClock(20), this.logged];
+    const [clock, { log }] = [over.clock ?? fastClock(20), this.logged];
     const informers = new Informers({ client: slimClient(client), log });
     const recorder = new EventRecorder({ client, component: 'operator', flushMs: 200 });
     const connect: Connect = async (target, options) => {
       death.signal.throwIfAborted();
       const connection = await (over.connect ?? this.connect)(target, options);
       death.signal.addEventListener('abort', () => void connection.close(), { once: true });
+      if (death.signal.aborted) await connection.close();
+      else this.onConnect(target.address, connection);
       return connection;
     };
     const shared = { informers, recorder, namespace, version, clock, log, metrics: this.metrics };
     const mirror = agentReportsController({ ...shared, client, installation: { problem: async () => undefined } });
+    const resolver = { addresses: async (name: string) => (name === 'win.example.com' ? [address] : []) };
+    const installation = new Installation(client, namespace);
+    const entries = this.hasEntries ? [instancesController({ ...shared, client, resolver, installation })] : [];
     const controller = lifecycleController({
       ...shared,
-      resolver: { addresses: async name => (name === 'win.example.com' ? [address] : []) },
+      resolver,
       inputs: {
         loadKeys: async () => [this.privateKey],
         readFacts: () => this.inputs(this.#defaultInputs()),
@@ -205,6 +216,7 @@ export class JoinLab {
       recorder.run(stop.signal, () => undefined),
       controller.run(stop.signal, () => undefined),
       mirror.run(stop.signal, () => undefined),
+      ...entries.map(one => one.run(stop.signal, () => undefined)),
     ];
     const end = async () => {
       stop.abort(new Error('stop'));

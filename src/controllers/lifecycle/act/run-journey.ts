@@ -15,7 +15,7 @@ import { kubeletCondition } from '#node/lifecycle/configure/reach-kubelet.ts';
 import { adopt, configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
-import { cordonNode, withForceRemedy } from '#node/lifecycle/remove/cluster-steps.ts';
+import { withForceRemedy } from '#node/lifecycle/remove/cluster-steps.ts';
 import { type RemovalCluster, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
 import { remove } from '#node/lifecycle/remove/steps.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
@@ -53,8 +53,6 @@ export interface JourneyKind<J extends HostJourney> {
   /** The failure as it is reported. */
   failure: (error: AppError, journey: J) => AppError;
   failureEvents: (instance: WindowsInstance, error: AppError) => InstanceEvent[];
-  /** Called when an attempt has failed. */
-  failed?: (journey: J, signal: AbortSignal) => Promise<void>;
   finish: (journey: J, parts: JourneyParts, log: Log) => Promise<void>;
 }
 
@@ -95,10 +93,6 @@ export const removeKind: JourneyKind<RemoveJourney> = {
   needsAcceptance: false,
   failure: withForceRemedy,
   failureEvents: removalFailureEvents,
-  // A host that cannot be reached, but is in service, keeps no others waiting.
-  failed: async ({ deps, instance, record, hasCordoned }, signal) => {
-    if (!hasCordoned && !record.hasFinished(cordonNode.name)) await deps.grants.end(instance, signal);
-  },
   finish: async ({ refusal, address }, _parts, log) => {
     if (refusal !== undefined) log.info('Not removing host', { address, why: refusal });
   },
@@ -164,7 +158,6 @@ export async function runJourney<J extends HostJourney>(
     const events = isTransient ? [] : kind.failureEvents(instance, error);
     for (const { object, text } of events) recorder.record(object, text);
     await record.fail(error, { isTransient, nextAttemptMs: clock.now() + longestRetryMs(pass.attempt) });
-    await kind.failed?.(journey, pass.signal);
     throw error;
   }
   if (!isEndOfPass(signal)) await kind.finish(journey, parts, log);

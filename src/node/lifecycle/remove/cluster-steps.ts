@@ -34,17 +34,28 @@ function orphanName({ instance, deps }: RemoveJourney): string | undefined {
 
 export const cordonNode: Step<RemoveJourney> = {
   name: 'cordon',
-  description: 'cordons the Node; the cordon of an administrator stays as it is',
+  description: 'cordons the Node, within the disruption budget; the cordon of an administrator stays as it is',
   usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   isDone: ({ node }) => node === undefined,
   async run(journey, { signal }) {
     const { joinedNode, deps } = journey;
-    journey.hasCordoned = true;
+    journey.refusal = await budgetRefusal(journey, signal);
+    if (journey.refusal !== undefined) return;
     await deps.nodes.cordonAndLabel(joinedNode.name, {}, [], signal).catch(unless(isNotFound));
   },
 };
+
+/** A Node that was not ready when the removal started, and needed no grant, may be in service again. */
+async function budgetRefusal(
+  { joinedNode, deps, instance }: RemoveJourney,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (!joinedNode.ready || joinedNode.unschedulable) return undefined;
+  const answer = await deps.grants.take(instance, 'remove', signal);
+  return answer.isGranted ? undefined : answer.why;
+}
 
 export const drainNode: Step<RemoveJourney> = {
   name: 'drain',

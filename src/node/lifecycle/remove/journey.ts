@@ -37,8 +37,6 @@ export class RemoveJourney extends HostJourney {
   mode: RemovalMode = 'object';
   /** Why the removal ends before its first act; the host stays. */
   refusal: string | undefined;
-  /** This attempt has cordoned the Node. */
-  hasCordoned = false;
   /** Settings were removed that only a reboot makes effective. */
   needsReboot = false;
   /** Files that could not be removed. */

@@ -14,16 +14,15 @@ import type { RemovalMode, RemoveJourney } from './journey.ts';
 
 type Steps = readonly Step<RemoveJourney>[];
 
-const leaveCluster: Steps = [cordonNode, drainNode];
 /** The Node goes before the keys of its kubelet: if the removal is canceled later, the host registers a new one. */
 const cleanHost: Steps = [cleanUpHost, rebootHost, deleteNode, removeNetworks, removeFiles, removeAgent];
 
 const findHost: Steps = [connect, loadAgent, identifyHost];
 
-/** After the steps on the host. */
+/** After the steps on the host, or the cordon. */
 const byMode: Readonly<Record<RemovalMode, Steps>> = {
   host: [deleteInstance],
-  force: [...leaveCluster, noteHost, deleteNode, deleteInstance],
+  force: [drainNode, noteHost, deleteNode, deleteInstance],
   object: [deleteInstance],
 };
 
@@ -34,7 +33,8 @@ const byMode: Readonly<Record<RemovalMode, Steps>> = {
 export const removeSteps: Steps = [
   confirmRemoval,
   ...findHost,
-  ...leaveCluster,
+  cordonNode,
+  drainNode,
   ...cleanHost,
   noteHost,
   deleteInstance,
@@ -45,6 +45,9 @@ export async function remove(journey: RemoveJourney, run: StepRun): Promise<void
   await runSteps([confirmRemoval], journey, run);
   if (journey.refusal !== undefined) return;
   if (journey.mode === 'host') await clean(journey, run);
+  if (journey.mode === 'force') await runSteps([cordonNode], journey, run);
+  // The Node is in service, and the budget does not allow to change that now.
+  if (journey.refusal !== undefined) return;
   await runSteps(byMode[journey.mode], journey, run);
 }
 
@@ -57,7 +60,9 @@ async function clean(journey: RemoveJourney, run: StepRun): Promise<void> {
   } else {
     await runSteps(findHost, journey, run);
     if (journey.mode !== 'host') return;
-    await runSteps([...leaveCluster, ...cleanHost], journey, run);
+    await runSteps([cordonNode], journey, run);
+    if (journey.refusal !== undefined) return;
+    await runSteps([drainNode, ...cleanHost], journey, run);
   }
   await record.saveTimeline();
 }
