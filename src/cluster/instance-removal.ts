@@ -8,6 +8,12 @@ export function isRemovalRequested({ metadata }: WindowsInstance): boolean {
   return Object.hasOwn(metadata.annotations ?? {}, instanceAnnotation.removal);
 }
 
+/** The removal skips the host. */
+export function isForced({ metadata }: WindowsInstance): boolean {
+  const { [instanceAnnotation.forceRemoval]: value = 'false' } = metadata.annotations ?? {};
+  return value !== 'false';
+}
+
 /** Whether nobody has asked to remove the instance or its host. */
 export function isStaying(instance: WindowsInstance): boolean {
   return instance.metadata.deletionTimestamp === undefined && !isRemovalRequested(instance);

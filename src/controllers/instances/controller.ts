@@ -19,7 +19,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { deleteInstance, instancesPermission, syncInstance } from '#cluster/instance-sync/apply-plan.ts';
 import { type Installation, installationPermissions } from '#cluster/installation.ts';
-import { isRemovalRequested, withoutRemoval } from '#cluster/instance-removal.ts';
+import { isForced, isRemovalRequested, withoutRemoval } from '#cluster/instance-removal.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
 import { changedHosts, InstanceEntries, listedHosts } from '#cluster/instance-entries.ts';
 import { bySource, indexBySource, sourceOf, type SourceRef, sourceText } from '#cluster/instance-source.ts';
@@ -139,7 +139,8 @@ class EntrySource {
     const unidentified = unidentifiedInstance(this.instances.store.list(), data, clock.now());
     let outcome: Outcome = done;
     for (const { instance, host: recorded } of hosts) {
-      const orphan = decideOrphan(recorded, listed, unidentified);
+      // Whoever forces a removal has decided that no new instance is this host.
+      const orphan = decideOrphan(recorded, listed, isForced(instance) ? undefined : unidentified);
       if (orphan.do === 'delete') await this.#delete(instance, orphan.why, pass);
       else outcome = await this.#keepOrRemove(instance, orphan, unidentified === undefined, pass);
     }

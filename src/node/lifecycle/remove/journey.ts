@@ -1,7 +1,6 @@
-import { hasTouchedHost } from '#cluster/instance-removal.ts';
+import { hasTouchedHost, isForced } from '#cluster/instance-removal.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { InventoryOptions } from '#contract/agent-command.ts';
-import { instanceAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { RemovedHost } from '#contract/removed-hosts.ts';
 import type { PlainFile } from '../../payload-source.ts';
@@ -78,9 +77,4 @@ export async function removalMode({
 
 function isDirect({ spec }: WindowsInstance): boolean {
   return (spec.source?.kind ?? 'Direct') === 'Direct';
-}
-
-export function isForced({ metadata }: WindowsInstance): boolean {
-  const { [instanceAnnotation.forceRemoval]: value = 'false' } = metadata.annotations ?? {};
-  return value !== 'false';
 }
