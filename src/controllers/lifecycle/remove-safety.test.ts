@@ -105,7 +105,9 @@ test('a deleted Direct instance that is applied again keeps its host', async () 
   await lab.client.delete(windowsInstances, 'win-5', { namespace });
   await lab.failed('HOST_UNREACHABLE');
   await annotate(lab, { 'kubectl.kubernetes.io/last-applied-configuration': '{}' });
-  await until(async () => !Object.hasOwn((await lab.instance()).metadata.annotations ?? {}, instanceAnnotation.removal));
+  await until(
+    async () => !Object.hasOwn((await lab.instance()).metadata.annotations ?? {}, instanceAnnotation.removal),
+  );
   host.faults = {};
   await annotate(lab, { [instanceAnnotation.retry]: 'now' });
   await lab.ready();
