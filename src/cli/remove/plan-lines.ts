@@ -1,3 +1,4 @@
+import { hasTouchedHost } from '#cluster/instance-removal.ts';
 import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import { countText } from '../status/view/amounts.ts';
 import { isDuplicate } from '../status/view/host-view.ts';
@@ -25,9 +26,7 @@ export function planLines(target: Target, facts: PlanFacts): string[] {
     title,
     'The operator',
     ...(node === undefined ? [] : nodeLines(node, facts)),
-    facts.isForced
-      ? '  - cleans the host if it answers, else skips it: services, networks, files and certificates stay on it'
-      : '  - deletes its services, networks, variables, certificates and files from the host, and reboots it if needed',
+    hostLine(target, facts),
     `  - deletes ${[...(node === undefined ? [] : [`Node ${node}`]), `WindowsInstance ${instanceNameOf(target)}`].join(' and ')}`,
     ...(facts.isForced && node !== undefined
       ? [`  - keeps a note in ConfigMap ${configMapName.removedHosts} while the host may register its Node again`]
@@ -35,6 +34,15 @@ export function planLines(target: Target, facts: PlanFacts): string[] {
     `On the host stay the Containers feature of Windows, container images in ${imagesFolder} and your SSH server.`,
     `To cancel it, ${cancelText(target, facts.namespace)}.`,
   ];
+}
+
+function hostLine(target: Target, { isForced }: PlanFacts): string {
+  const { host } = target;
+  if (isDuplicate(host)) return '  - leaves the host as it is, because another instance is the same host';
+  if (isForced) return '  - skips the host: services, networks, variables, certificates and files stay on it';
+  if (host.instance !== undefined && !hasTouchedHost(host.instance))
+    return '  - leaves the host as it is, because nothing was installed on it';
+  return '  - deletes its services, networks, variables, certificates and files from the host, and reboots it if needed';
 }
 
 /** How to keep the host after all. */

@@ -120,6 +120,7 @@ class RemoveSession {
     });
     const following = `\`${this.#terminal.command()} status -w ${shellWord(target.host.name)}\` follows it`;
     if (end === 'removed') return this.#printEnd(target, await readCluster(this.#deps, signal));
+    if (end === 'kept') this.#print('The host stays: another entry or WindowsInstance is the same host.');
     if (end === 'canceled') this.#print('The removal was canceled: the host is kept.');
     if (end === 'stopped') this.#print(`The removal goes on; ${following}. To cancel it, ${this.#cancel(target)}.`);
     if (end === 'timed out') throw this.#unfinished(target, following);

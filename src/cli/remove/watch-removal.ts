@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import { ownMember } from '#base/fields.ts';
+import { boundNode } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { SafeText } from '../safe-text.ts';
 import type { WatchedCluster } from '../status/cluster-reader.ts';
@@ -9,7 +10,8 @@ import type { ClusterView } from '../status/view/host-view.ts';
 import { RemovalLines } from './removal-lines.ts';
 import { instanceNameOf, nodeNameOf, type Target } from './target.ts';
 
-export type RemovalEnd = 'removed' | 'canceled' | 'timed out' | 'stopped';
+/** `kept`: another instance has the host. */
+export type RemovalEnd = 'removed' | 'kept' | 'canceled' | 'timed out' | 'stopped';
 
 export interface WatchRemovalDeps {
   cluster: Pick<WatchedCluster, 'view' | 'onChange'>;
@@ -52,11 +54,12 @@ class Ending {
     this.#target = target;
   }
 
-  next(view: ClusterView, nowMs: number): 'removed' | 'canceled' | undefined {
+  next(view: ClusterView, nowMs: number): 'removed' | 'kept' | 'canceled' | undefined {
     const target = this.#target;
     if (isListed(target, view)) return 'canceled';
     this.#goneSinceMs = isGone(target, view) ? (this.#goneSinceMs ?? nowMs) : undefined;
     if (this.#goneSinceMs !== undefined) return nowMs - this.#goneSinceMs >= settleMsOf(target) ? 'removed' : undefined;
+    if (hasOtherInstance(target, view)) return 'kept';
     const instance = view.instances.find(each => isNamed(each, target));
     if (instance === undefined) return undefined;
     if (this.#wasRequested && !hasRequest(instance)) return 'canceled';
@@ -74,6 +77,13 @@ function isGone(target: Target, view: Pick<ClusterView, 'instances' | 'nodes' | 
   const node = nodeNameOf(target);
   const hasNode = node !== undefined && view.nodes.some(({ name }) => name === node);
   return !hasNode && !isListed(target, view) && !view.instances.some(instance => isNamed(instance, target));
+}
+
+/** The instance is gone, and another one has recorded its Node. */
+function hasOtherInstance(target: Target, { instances }: Pick<ClusterView, 'instances'>): boolean {
+  const node = nodeNameOf(target);
+  const isOwnGone = !instances.some(instance => isNamed(instance, target));
+  return isOwnGone && node !== undefined && instances.some(instance => boundNode(instance) === node);
 }
 
 function isListed(target: Target, { entries }: Pick<ClusterView, 'entries'>): boolean {
