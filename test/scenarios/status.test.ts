@@ -180,8 +180,10 @@ test('lists invalid entries of windows-instances without their values', async ()
   await patch({ data: Object.fromEntries(Object.keys(data).map(name => [name, null])) });
 });
 
-test('a host whose entry is removed keeps a row: its Node is still there', async () => {
+test('shows a removal that waits while the roll-out is paused, and that it was canceled', async () => {
   const key = addressOf('win-11');
+  const metadata = { name: configMapName.rollout, namespace: namespace() };
+  await operator.client.create(configMaps, { metadata, data: { paused: 'true' } });
   const patch = (value: string | null) =>
     operator.client.patch(
       configMaps,
@@ -190,14 +192,10 @@ test('a host whose entry is removed keeps a row: its Node is still there', async
       { namespace: namespace() },
     );
   await patch(null);
-  await expect.poll(async () => (await status()).out, patient).toMatch(/^win-11 .*Unmanaged .*NodeUnmanaged$/m);
-  const { code, out } = await status('win-11');
-  expect([code, out]).toEqual([
-    1,
-    expect.stringMatching(/-> To keep it, add the entry `\S+: username=NAME` to ConfigMap windows-instances/),
-  ]);
+  await expect.poll(async () => (await status()).out, patient).toMatch(/^win-11 .*Removing .*paused/m);
   await patch('username=Administrator');
   await expect.poll(async () => (await status('win-11')).code, patient).toBe(0);
+  await operator.client.delete(configMaps, metadata.name, { namespace: metadata.namespace });
 }, 120_000);
 
 test('shows a cordoned Node', async () => {

@@ -26,7 +26,12 @@ const cases: [what: string, target: Target, over: Partial<typeof facts> | object
   ],
   ['an entry that is deleted already', { ...entry, value: undefined }, {}, [/its entry is deleted from .* already$/m]],
   ['pods that cannot be listed', entry, { pods: undefined }, [/evicts its pods, which you cannot list/]],
-  ['force', entry, { isForced: true }, [/skips the host: services/, /pods that cannot be evicted are left/, /keeps a note/]],
+  [
+    'force',
+    entry,
+    { isForced: true },
+    [/skips the host: services/, /pods that cannot be evicted are left/, /keeps a note/],
+  ],
   [
     'an instance',
     direct,

@@ -136,11 +136,13 @@ class EntrySource {
     const hosts = own.map(instance => ({ instance, host: recordedHost(instance) }));
     const hasJoined = hosts.some(({ host: { node } }) => node !== undefined);
     const listed = hasJoined ? await this.#resolve(data, resourceVersion) : noEntries;
-    const unidentified = unidentifiedInstance(this.instances.store.list(), data, clock.now());
     let outcome: Outcome = done;
     for (const { instance, host: recorded } of hosts) {
       // Whoever forces a removal has decided that no new instance is this host.
-      const orphan = decideOrphan(recorded, listed, isForced(instance) ? undefined : unidentified);
+      const unidentified = isForced(instance)
+        ? undefined
+        : unidentifiedInstance(instance, this.instances.store.list(), data, clock.now());
+      const orphan = decideOrphan(recorded, listed, unidentified);
       if (orphan.do === 'delete') await this.#delete(instance, orphan.why, pass);
       else outcome = await this.#keepOrRemove(instance, orphan, unidentified === undefined, pass);
     }

@@ -35,8 +35,9 @@ export function recordedHost(instance: WindowsInstance): RecordedHost {
   };
 }
 
-/** A new instance that may turn out to be a known host under another address. Hosts of Machines are new themselves. */
+/** A new instance that may turn out to be the host of this one under another address. Hosts of Machines are new themselves. */
 export function unidentifiedInstance(
+  leaving: WindowsInstance,
   instances: readonly WindowsInstance[],
   data: EntryData,
   nowMs: number,
@@ -44,7 +45,11 @@ export function unidentifiedInstance(
   const listed = new Set(Object.keys(data).map(normalHostName));
   const found = instances.find(instance => {
     const { metadata, spec, status } = instance;
-    const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? '') < identifyMs;
+    const { hostKey } = status ?? {};
+    const limitMs = hostKey === undefined ? answerMs : identifyMs;
+    const isNew = nowMs - Date.parse(metadata.creationTimestamp ?? '') < limitMs;
+    // A host that has shown another key is another host.
+    if (hostKey !== undefined && hostKey !== leaving.status?.hostKey) return false;
     if (!isNew || status?.host !== undefined || spec.source?.kind === 'Machine') return false;
     const isWaiting = metadata.deletionTimestamp === undefined && spec.paused !== true && !isRejected(instance);
     return isWaiting && !isLeaving(instance, host => listed.has(host));
@@ -52,8 +57,8 @@ export function unidentifiedInstance(
   return found?.metadata.name;
 }
 
-/** A new host that answers is identified within this time. */
-const identifyMs = 10 * 60_000;
+/** A host that answers shows its key, and is identified, within these times. */
+const [answerMs, identifyMs] = [2 * 60_000, 10 * 60_000];
 
 function isRejected({ status }: WindowsInstance): boolean {
   return findCondition(status?.conditions, instanceCondition.accepted)?.status === 'False';

@@ -114,6 +114,7 @@ test('changes nothing while the operator is being uninstalled, and checks again 
 test('waits until a new instance has identified its host, and removes another host then', async () => {
   await using bench = await started(joined);
   await listed(bench, '10.0.0.2');
+  await setStatus(bench, '10.0.0.2', { hostKey });
   await bench.clock.advance(5 * minute);
   expect(isRequested(bench)).toBe(false);
   await setStatus(bench, '10.0.0.2', { ...joined, host: { name: 'win2', addresses: ['10.0.0.2'] }, node: 'win2' });
@@ -142,10 +143,14 @@ test('withdraws the request before it deletes an instance whose host another ent
   expect(bench.instances().map(({ metadata }) => metadata.name)).toEqual(['alias.example.com']);
 });
 
-test('waits for a new instance ten minutes at most', async () => {
+test.each([
+  ['has not answered', undefined, 2],
+  ['has shown the same key', hostKey, 10],
+] as const)('waits for a new instance that %s', async (_, key, minutes) => {
   await using bench = await started(joined);
   await listed(bench, '10.0.0.2');
-  await bench.clock.advance(10 * minute - 5001);
+  if (key !== undefined) await setStatus(bench, '10.0.0.2', { hostKey: key });
+  await bench.clock.advance(minutes * minute - 5001);
   expect(isRequested(bench)).toBe(false);
   await bench.clock.advance(10_000);
   expect(isRequested(bench)).toBe(true);
@@ -156,6 +161,7 @@ const others: [string, Partial<WindowsInstance>][] = [
   ['is rejected', { status: { conditions: [rejected] } }],
   ['is paused', { spec: { address: '10.0.0.9', username: 'x', paused: true } }],
   ['is of a Machine', { spec: { address: '10.0.0.9', username: 'x', source: { kind: 'Machine', name: 'm' } } }],
+  ['has shown another key', { status: { hostKey: 'ssh-ed25519 other' } }],
   ['is an hour old', { metadata: { name: 'other', namespace, creationTimestamp: '2000-01-01T00:00:00Z' } }],
 ];
 for (const [about, over] of others) {
