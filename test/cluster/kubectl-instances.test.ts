@@ -68,7 +68,7 @@ for (const binary of findKubectls()) {
       expect(text, name).toMatch(/^NAME +NODE +PHASE +STEP +REASON +AGE\n(windowsinstance\S+\/)?win1 /);
     }
     const wide = await run('get', 'wi', '-o', 'wide');
-    expect(wide.text).toMatch(/ADDRESS +SOURCE +USER +IPV4 +KUBELET +VERSION +NEXT ATTEMPT/);
+    expect(wide.text).toMatch(/ADDRESS +SOURCE +USER +IPV4 +KUBELET +JOURNEY +VERSION +NEXT ATTEMPT/);
     expect(wide.text).toMatch(/win1\.example\.com .*Administrator/);
   });
 

@@ -192,7 +192,7 @@ test('shows a removal that waits while the roll-out is paused, and that it was c
       { namespace: namespace() },
     );
   await patch(null);
-  await expect.poll(async () => (await status()).out, patient).toMatch(/^win-11 .*Removing .*paused/m);
+  await expect.poll(async () => (await status()).out, patient).toMatch(new RegExp(`^${key} .*Removing .*paused`, 'm'));
   await patch('username=Administrator');
   await expect.poll(async () => (await status('win-11')).code, patient).toBe(0);
   await operator.client.delete(configMaps, metadata.name, { namespace: metadata.namespace });
