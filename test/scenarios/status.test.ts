@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configMapName } from '../../src/contract/names.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { configMapName, instanceAnnotation } from '../../src/contract/names.ts';
 import { configMaps, nodes } from '../../src/kube/resources.ts';
 import type { FaultName } from '../../src/sandbox/machines/faults.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
@@ -191,6 +192,9 @@ test('shows a removal that waits while the roll-out is paused, and that it was c
       { type: 'merge', body: { data: { [key]: value } } },
       { namespace: namespace() },
     );
+  // By force, because other new hosts do not answer, and might be this one.
+  const force = { metadata: { annotations: { [instanceAnnotation.forceRemoval]: 'true' } } };
+  await operator.client.patch(windowsInstances, key, { type: 'merge', body: force }, { namespace: namespace() });
   await patch(null);
   await expect.poll(async () => (await status()).out, patient).toMatch(new RegExp(`^${key} .*Removing .*paused`, 'm'));
   await patch('username=Administrator');
