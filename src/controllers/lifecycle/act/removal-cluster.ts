@@ -8,7 +8,7 @@ import { sourceOf } from '#cluster/instance-source.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
 import { hostAddresses, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
-import { configMapName, instanceAnnotation } from '#contract/names.ts';
+import { configMapName, instanceAnnotation, ports } from '#contract/names.ts';
 import { printRemovedHost, type RemovedHost } from '#contract/removed-hosts.ts';
 import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
@@ -83,13 +83,15 @@ async function rivalByName(
   { resolver }: Pick<RemovalOptions, 'resolver'>,
 ): Promise<WindowsInstance | undefined> {
   const own = new Set([...hostAddresses(instance), instance.status?.ipv4 ?? '']);
+  const portOf = ({ spec }: WindowsInstance) => spec.port ?? ports.ssh;
+  const candidates = others.filter(other => portOf(other) === portOf(instance)).slice(0, maxLookups);
   const found = await Promise.all(
-    others.slice(0, maxLookups).map(async other => {
+    candidates.map(async other => {
       const addresses = await resolver.addresses(other.spec.address).catch(() => []);
       return [other.spec.address, ...addresses].some(address => own.has(normalHostName(address)));
     }),
   );
-  return others.find((_, index) => found[index]);
+  return candidates.find((_, index) => found[index]);
 }
 
 const maxLookups = 1000;
