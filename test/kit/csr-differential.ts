@@ -61,7 +61,11 @@ export async function compareReadings(
   return { unstored, judged: list, differences: list.flatMap(differenceOf) };
 }
 
-async function store(admin: Client, request: HostileRequest): Promise<CertificateSigningRequest | undefined> {
+async function store(
+  admin: Client,
+  request: HostileRequest,
+  attempts = 5,
+): Promise<CertificateSigningRequest | undefined> {
   const { signerName, usages, bytes } = request;
   try {
     return await admin.create(certificateSigningRequests, {
@@ -70,6 +74,8 @@ async function store(admin: Client, request: HostileRequest): Promise<Certificat
     });
   } catch (error) {
     if (isApiError(error) && [400, 403, 422].includes(error.code)) return undefined;
+    // The server has generated a name that exists.
+    if (isApiError(error, 'ServerTimeout') && attempts > 1) return store(admin, request, attempts - 1);
     throw new Error(`${request.name}: the server failed`, { cause: error });
   }
 }
