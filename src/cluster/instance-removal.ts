@@ -14,7 +14,7 @@ export function isForced({ metadata }: WindowsInstance): boolean {
   return value !== 'false';
 }
 
-/** Whether nobody has asked to remove the instance or its host. */
+/** True if neither the instance nor its host is to be removed. */
 export function isStaying(instance: WindowsInstance): boolean {
   return instance.metadata.deletionTimestamp === undefined && !isRemovalRequested(instance);
 }

@@ -3,7 +3,6 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import { namespaces } from '#kube/resources.ts';
 import { address, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
-import { unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
 import {
   annotate,
   direct,
@@ -27,9 +26,7 @@ test('the host of a deleted Direct instance is cleaned, and the instance is gone
 test('a deleted Direct instance comes back with its record while its host does not answer', async () => {
   const { lab, host } = await joinedLab({}, { source: direct });
   const before = await lab.instance();
-  host.faults.connect = () => {
-    throw unreachable(address);
-  };
+  host.stopAnswering();
   await lab.client.delete(windowsInstances, 'win-5', { namespace });
   await lab.failed('HOST_UNREACHABLE');
   const { metadata, spec, status } = await lab.instance();
@@ -46,9 +43,7 @@ test('a deleted Direct instance comes back with its record while its host does n
 
 test('an instance that is deleted while its host is removed is removed to the end', async () => {
   const { lab, host } = await joinedLab();
-  host.faults.connect = () => {
-    throw unreachable(address);
-  };
+  host.stopAnswering();
   await annotate(lab, removalRequest);
   await lab.failed('HOST_UNREACHABLE');
   const { metadata } = await lab.instance();

@@ -10,7 +10,7 @@ import { type Node, nodes } from '#kube/resources.ts';
 import { reconnectSteps } from '#node/lifecycle/configure/steps.ts';
 import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
-import { anyKey, type LabHost, unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
+import { anyKey, type LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
 import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -257,9 +257,7 @@ for (const verb of ['inventory', 'secure', 'stage', 'install']) {
 test('a host that does not answer is retried later, and its Node stays as it is', async () => {
   const away = await awayLab();
   const { lab, host } = away;
-  host.faults.connect = () => {
-    throw unreachable(address);
-  };
+  host.stopAnswering();
   lab.start();
   await lab.failed('HOST_UNREACHABLE');
   const { status } = await lab.instance();

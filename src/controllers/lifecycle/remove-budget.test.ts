@@ -3,7 +3,6 @@ import type { Watch } from '#kube/controller/watches.ts';
 import { nodes } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import type { JoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
-import { unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
 import { annotate, joinedLab, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -38,9 +37,7 @@ async function reportReady(lab: JoinLab, status: 'True' | 'False'): Promise<void
 
 test('a host that does not answer gives the grant back, as its Node is still in service', async () => {
   const { lab, host, budget } = await budgetLab(true);
-  host.faults.connect = () => {
-    throw unreachable(host.address);
-  };
+  host.stopAnswering();
   await annotate(lab, removalRequest);
   await lab.failed('HOST_UNREACHABLE');
   await until(() => !budget.isHeld);

@@ -7,7 +7,7 @@ import {
   removalRequest,
   untilGone,
 } from '../../../test/kit/lifecycle/removal-lab.ts';
-import type { LabOperator } from '../../../test/kit/lifecycle/join-lab.ts';
+import { KillBeforeAct } from '../../../test/kit/lifecycle/kill-before-act.ts';
 import { until } from '../../../test/kit/until.ts';
 
 /** Kills the operator right before its act of a number, counting all it does to host and cluster; then starts another. */
@@ -16,31 +16,12 @@ async function killAt(number: number): Promise<'killed' | 'was done before'> {
   await first.stop();
   host.faults.answer = (verb, data) =>
     verb === 'cleanup' && host.boots === 1 ? { ...data, rebootNeeded: true } : data;
-  let acts = 0;
-  let operator: LabOperator | undefined;
-  const act = () => {
-    acts += 1;
-    if (acts === number) void operator?.kill();
-  };
-  host.faults.exec = () => {
-    act();
-    return undefined;
-  };
-  host.faults.upload = () => act();
-  host.faults.removeFolder = () => act();
-  host.faults.connect = () => act();
-  const client = new Proxy(lab.client, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      if (name === 'patch' || name === 'delete') act();
-      return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(target) : member;
-    },
-  });
+  const kill = new KillBeforeAct(lab, host, number, ['patch', 'delete']);
   await annotate(lab, removalRequest);
-  operator = lab.start({ client });
-  await until(async () => acts >= number || (await isGone(lab)));
-  const outcome = acts >= number ? 'killed' : 'was done before';
-  await operator.kill();
+  kill.operator = lab.start({ client: kill.client });
+  await until(async () => kill.isReached || (await isGone(lab)));
+  const outcome = kill.isReached ? 'killed' : 'was done before';
+  await kill.operator.kill();
   lab.start();
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();

@@ -4,7 +4,7 @@ import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import { dir } from '#contract/paths.ts';
 import { configMaps } from '#kube/resources.ts';
 import { address, namespace, startJoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
-import { lost, unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
+import { lost } from '../../../test/kit/lifecycle/lab-host.ts';
 import {
   annotate,
   direct,
@@ -99,9 +99,7 @@ test('the host of a listed entry stays when a Direct instance of the same host i
 test('a deleted Direct instance that is applied again keeps its host', async () => {
   const { lab, host } = await joinedLab({}, { source: direct });
   const uid = (await lab.node())?.metadata.uid;
-  host.faults.connect = () => {
-    throw unreachable(address);
-  };
+  host.stopAnswering();
   await lab.client.delete(windowsInstances, 'win-5', { namespace });
   await lab.failed('HOST_UNREACHABLE');
   await annotate(lab, { 'kubectl.kubernetes.io/last-applied-configuration': '{}' });

@@ -7,7 +7,6 @@ import type { Watch } from '#kube/controller/watches.ts';
 import { configMaps, type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { address, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
-import { unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
 import {
   annotate,
   force,
@@ -99,9 +98,7 @@ test('a host that failed to join is cleaned, too', async () => {
 
 test('a host that does not answer keeps its Node until the removal is forced', async () => {
   const { lab, host } = await joinedLab();
-  host.faults.connect = () => {
-    throw unreachable(address);
-  };
+  host.stopAnswering();
   await annotate(lab, removalRequest);
   const message = await lab.failed('HOST_UNREACHABLE');
   expect(message).toContain(

@@ -3,7 +3,8 @@ import { AppError } from '#base/errors.ts';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import type { Connect } from '#host/host.ts';
-import { type JoinLab, type LabOperator, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { KillBeforeAct } from '../../../test/kit/lifecycle/kill-before-act.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
 import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -25,30 +26,12 @@ async function killAt(number: number): Promise<'killed' | 'was done before'> {
   const host = lab.host();
   host.model.state.containersFeature = 'disabled';
   lab.behavior.settingsReboot = true;
-  let acts = 0;
-  let operator: LabOperator | undefined;
-  const act = () => {
-    acts += 1;
-    if (acts === number) void operator?.kill();
-  };
-  host.faults.exec = () => {
-    act();
-    return undefined;
-  };
-  host.faults.upload = () => act();
-  host.faults.connect = () => act();
-  const client = new Proxy(lab.client, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      if (name === 'patch') act();
-      return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(target) : member;
-    },
-  });
-  operator = lab.start({ client });
+  const kill = new KillBeforeAct(lab, host, number, ['patch']);
+  kill.operator = lab.start({ client: kill.client });
   await lab.add();
-  await until(async () => acts >= number || (await phaseOf(lab)) === 'Ready');
-  const outcome = acts >= number ? 'killed' : 'was done before';
-  await operator.kill();
+  await until(async () => kill.isReached || (await phaseOf(lab)) === 'Ready');
+  const outcome = kill.isReached ? 'killed' : 'was done before';
+  await kill.operator.kill();
   lab.start();
   await isReady(lab);
   expectOnce(host, 3);

@@ -29,7 +29,7 @@ test('a folder that does not exist is deleted already', async () => {
   await deleteFolder(session, act, []);
 });
 
-test('keeps the names that it is told to keep, and the folder with them', async () => {
+test('keeps the given names, and the folder with them', async () => {
   const { files, session } = await drive('/C:/programs/one/agent.exe', '/C:/programs/Quarantine/x', '/C:/programs/a');
   await deleteFolder(session, act, ['quarantine']);
   expect([...files.files.keys()]).toEqual(['/C:/programs/Quarantine/x']);

@@ -297,8 +297,8 @@ for (const [name, phase, observedGeneration, want] of journeys) {
 
 const others: [about: string, recorded: JourneyName | undefined, next: JourneyName, boolean][] = [
   ['a removal after a removal continues it', 'remove', 'remove', false],
-  ['a removal after a join starts anew', 'configure', 'remove', true],
-  ['a join after a removal that was canceled starts anew', 'remove', 'configure', true],
+  ['a removal after a join starts with an empty timeline', 'configure', 'remove', true],
+  ['a join after a removal that was canceled starts with an empty timeline', 'remove', 'configure', true],
   ['a join continues one of an operator that recorded no name', undefined, 'configure', false],
   ['a removal continues nothing of such an operator', undefined, 'remove', true],
 ];

@@ -99,6 +99,13 @@ export class LabHost {
     return connection;
   };
 
+  /** Refuses connections from now on, until its faults are replaced. */
+  stopAnswering(): void {
+    this.faults.connect = () => {
+      throw unreachable(this.address);
+    };
+  }
+
   /** Ends all connections, as a network does. */
   disconnect(): void {
     for (const connection of this.#open) connection.break();

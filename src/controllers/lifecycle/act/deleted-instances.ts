@@ -18,6 +18,7 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import { foreignNode } from '#node/lifecycle/configure/name-check.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
+import { removeAgent } from '#node/lifecycle/remove/host-steps.ts';
 import { removalCause } from './removal-cluster.ts';
 
 export interface DeletedOptions {
@@ -103,7 +104,7 @@ function needsRemoval(instance: WindowsInstance): boolean {
 
 /** Its removal has reached the host's last step; another leader deletes the objects. */
 function isCleaned({ journey, timeline = [] }: WindowsInstanceStatus): boolean {
-  const last = timeline.find(({ name }) => name === 'remove agent');
+  const last = timeline.find(({ name }) => name === removeAgent.name);
   return journey?.name === 'remove' && last?.finished !== undefined;
 }
 

@@ -56,7 +56,7 @@ export const secureFolders: Step<HostJourney> = {
   remedy: checkCommand,
   async run(journey, { signal }) {
     const { record, deps } = journey;
-    // Before the first change: otherwise an interrupted join would leave a host that nobody cleans.
+    // Before the first change: otherwise an interrupted join would leave a host that is never cleaned.
     if (record.known.touched === undefined) await record.save({ touched: timestamp(deps.clock.now()) });
     journey.inventory = await secure(journey, signal);
     checkPlaced(journey, journey.inventory);

@@ -1,8 +1,8 @@
-import { shortDuration } from '#base/short-duration.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { documentedSteps, stepRows } from '../../../../test/kit/lifecycle/documented-steps.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { uploadAgent, takeInventory } from './agent-program.ts';
@@ -37,25 +37,7 @@ test.each([
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/lifecycle.md'), 'utf8');
 
 test('docs/lifecycle.md has the steps in their order, with what they do, their times and codes', () => {
-  const [, section = ''] = page.split('## The steps of `configure`\n');
-  const rows = (section.split('\n## ', 1)[0] ?? '')
-    .split('\n')
-    .filter(line => /^\| \d+ \|/.test(line))
-    .map(line =>
-      line
-        .split('|')
-        .map(cell => cell.trim())
-        .slice(2, -1),
-    );
-  expect(rows).toEqual(
-    configureSteps.map(({ name, description, usualMs, limitMs, timeout }) => [
-      name,
-      description,
-      usualMs === undefined ? '' : shortDuration(usualMs),
-      shortDuration(limitMs),
-      `\`${timeout?.code ?? 'STEP_TIMEOUT'}\``,
-    ]),
-  );
+  expect(documentedSteps('configure')).toEqual(stepRows(configureSteps));
 });
 
 test('docs/lifecycle.md has the steps of adopt in their order', () => {

@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { shortDuration } from '#base/short-duration.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
+import { documentedSteps, stepRows } from '../../../../test/kit/lifecycle/documented-steps.ts';
 import { type RemovalCluster, removalMode } from './journey.ts';
 import { removeSteps } from './steps.ts';
 
@@ -17,26 +15,7 @@ test('every step has a unique name, a description, a usual time and a limit', ()
 });
 
 test('docs/lifecycle.md has the steps in their order, with what they do, their times and codes', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../../../docs/lifecycle.md'), 'utf8');
-  const [, section = ''] = page.split('## The steps of `remove`\n');
-  const rows = section
-    .split('\n')
-    .filter(line => /^\| \d+ \|/.test(line))
-    .map(line =>
-      line
-        .split('|')
-        .map(cell => cell.trim())
-        .slice(2, -1),
-    );
-  expect(rows).toEqual(
-    removeSteps.map(({ name, description, usualMs = 0, limitMs, timeout }) => [
-      name,
-      description,
-      shortDuration(usualMs),
-      shortDuration(limitMs),
-      `\`${timeout?.code ?? 'STEP_TIMEOUT'}\``,
-    ]),
-  );
+  expect(documentedSteps('remove')).toEqual(stepRows(removeSteps));
 });
 
 const entry = { source: { kind: 'ConfigMap', name: '10.0.0.5' } } as const;
