@@ -31,6 +31,12 @@ test('a host without a Node needs no grant', async () => {
   expect(map()).toBeUndefined();
 });
 
+test('the end of a journey without a grant costs no call', async () => {
+  const { leader, host, api } = budgetBench(3);
+  await leader().grants.end(host(1), new AbortController().signal);
+  expect(api.calls).toEqual([]);
+});
+
 test('a restart keeps the grants, and their hosts get them again', async () => {
   const { leader, take, begin, granted } = budgetBench(3);
   await take(leader().grants, 2);

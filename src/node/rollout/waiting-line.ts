@@ -33,8 +33,9 @@ export class WaitingLine {
     this.#waiting.set(request.uid, { request, askedMs: nowMs });
   }
 
-  leave(uid: string): void {
-    this.#waiting.delete(uid);
+  /** True if it waited. */
+  leave(uid: string): boolean {
+    return this.#waiting.delete(uid);
   }
 
   woken(uid: string, nowMs: number): void {
