@@ -29,6 +29,18 @@ export interface BundleHeader {
   entries: BundleEntry[];
   /** Files to delete. */
   remove: string[];
+  /**
+   * All files of a set that is only kept: the entries are those of which the host has no copy yet. Its paths have the same rules as
+   * those of entries.
+   */
+  next?: NextSet;
+}
+
+/** A set of files for a later swap. */
+export interface NextSet {
+  /** SHA-256 of the agent program that belongs to it. */
+  agent: string;
+  files: Pick<BundleEntry, 'path' | 'sha256' | 'bytes' | 'secret'>[];
 }
 
 const magic = new TextEncoder().encode('WMCOFILE');

@@ -10,6 +10,7 @@ export type GrantJourney = JourneyName | 'replace';
 export const grantedJourneys: ReadonlySet<GrantJourney> = new Set<GrantJourney>([
   'remove',
   'upgrade',
+  'rollback',
   'reboot',
   'refresh',
   'replace',

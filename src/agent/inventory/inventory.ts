@@ -72,6 +72,8 @@ export async function inventory(
       {},
     ),
     stagedVersion: part('staged files', async () => (await readRecord(files)).version, ''),
+    sets: part('sets of files', async () => ({}), {}),
+    copies: part('copies', () => findCopies(files), []),
     bundles: part('bundles', () => findBundles(files), {}),
     networks: part('networks', async () => (await network.networks()).map(shownNetwork), []),
     freeBytes: part('free disk', () => system.freeBytes(dir.k), 0),
@@ -147,6 +149,11 @@ async function findBundles(files: HostFiles): Promise<Record<string, number>> {
   const names = (await files.list(dir.incoming)).filter(name => /^[0-9a-f]{64}$/.test(name));
   const sizes = names.map(async name => [name, (await files.stat(bundlePath(name)))?.bytes ?? 0]);
   return Object.fromEntries(await Promise.all(sizes));
+}
+
+async function findCopies(files: HostFiles): Promise<string[]> {
+  const names = await files.list(dir.staged);
+  return [...new Set(names.flatMap(name => /^([0-9a-f]{64})(\.zst)?$/.exec(name)?.[1] ?? []))];
 }
 
 async function certificateExpiry(files: Files): Promise<string | undefined> {
