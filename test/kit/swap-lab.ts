@@ -22,6 +22,12 @@ const secrets = ['C:\\k\\new.conf'];
 
 export const programs = { v1: 'MZ agent 1', v2: 'MZ agent 2', broken: 'MZ agent 2, broken' };
 
+interface Work {
+  isOver: boolean;
+  /** By the clock of the model. */
+  untilMs: number;
+}
+
 /** A host that runs v1 and keeps v2 as its next set, with power that can be cut before any change. */
 export class SwapLab {
   readonly host = new ModelHost();
@@ -68,7 +74,7 @@ export class SwapLab {
 
   /** Lets the services of agent and swap work until no swap is open; rejects when the power is cut. */
   async settle(): Promise<void> {
-    const work = { isOver: false };
+    const work = { isOver: false, untilMs: this.host.clock.ms + 3_600_000 };
     const results = await Promise.allSettled([this.#activator(work), this.#agent(work)]);
     work.isOver = true;
     for (const result of results) if (result.status === 'rejected') throw result.reason;
@@ -92,7 +98,7 @@ export class SwapLab {
   }
 
   /** As the Windows service runs it: again and again until it ends well, then its process exits. */
-  async #activator(work: { isOver: boolean }): Promise<void> {
+  async #activator(work: Work): Promise<void> {
     const { host, log } = this;
     while (!work.isOver && !this.#isDead) {
       if ((await host.services.query(activationService))?.state === 'running') {
@@ -107,7 +113,7 @@ export class SwapLab {
     }
   }
 
-  async #agent(work: { isOver: boolean }): Promise<void> {
+  async #agent(work: Work): Promise<void> {
     const { host, log } = this;
     while (!this.#isDead) {
       const runs = (await host.services.query(agentName))?.state === 'running';
@@ -117,6 +123,8 @@ export class SwapLab {
         work.isOver = true;
         return;
       }
+      if (host.clock.ms > work.untilMs) work.isOver = true;
+      if (work.isOver) throw new Error('the swap does not end');
       await host.clock.sleep(500);
     }
     throw new Error('the power is off');
