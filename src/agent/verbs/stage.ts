@@ -6,6 +6,7 @@ export const stage: Verb = {
   summary: 'check an uploaded bundle and place its files',
   required: ['bundle', 'sha256'],
   optional: [],
+  changesHost: true,
   async run(values, deps) {
     const outcome = await takeBundle(values.bundle, values.sha256, deps.host().files, deps.signal);
     const { placed, unchanged, removed, bytes } = outcome;
