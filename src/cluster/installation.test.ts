@@ -78,7 +78,10 @@ test('hosts that wait share one read for ten seconds, which a removal does not r
   expect(api.calls).toHaveLength(2);
   expect(await installation.problem(signal)).toMatch('is being deleted');
   await clock.advance(1);
-  expect(await ask()).toEqual([expect.stringContaining('is being deleted'), expect.stringContaining('is being deleted')]);
+  expect(await ask()).toEqual([
+    expect.stringContaining('is being deleted'),
+    expect.stringContaining('is being deleted'),
+  ]);
   expect(api.calls).toHaveLength(6);
 });
 

@@ -264,7 +264,8 @@ async function runRemoval(instance: WindowsInstance, cause: string, work: Work, 
     await runJourney(instance, { kind: removeKind, cause }, work, pass);
   } catch (error) {
     // If this fails, the grant stays and the next attempt has it.
-    if (!isAppError(error, 'LEADER_STALE')) await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
+    if (!isAppError(error, 'LEADER_STALE'))
+      await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
     throw error;
   }
 }

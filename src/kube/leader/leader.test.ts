@@ -24,7 +24,11 @@ test('one that was replaced without a notice finds out when it asks', async () =
   const { api, spec, lease, candidate } = leaseBench();
   const a = candidate('a');
   await settle();
-  api.put(leases, { ...lease(), metadata: { name: 'lock', namespace: 'ns' }, spec: { ...spec(), holderIdentity: 'b' } });
+  api.put(leases, {
+    ...lease(),
+    metadata: { name: 'lock', namespace: 'ns' },
+    spec: { ...spec(), holderIdentity: 'b' },
+  });
   expect([a.leadership.isHeld(), await a.leadership.isCurrent(signal)]).toEqual([true, false]);
 });
 
