@@ -26,6 +26,7 @@ beforeAll(async () => {
   host = await lab.createHost();
   await host.drive.copyIn(inject('agentProgram'), program);
   await host.drive.write(file.agentKubeconfig, kubeconfig);
+  await host.drive.write(file.stagedRecord, JSON.stringify({ version: 'v1' }));
 });
 afterAll(() => lab?.stop());
 

@@ -10,7 +10,7 @@ const other = '11111111-2222-4333-8444-555555555555';
 const onHost = (host: ModelHost, line: string) => runIn(worldOf(host), line);
 const by = (count: number, uid = lease) => ` --leader ${uid}.${count}`;
 const containers = 'enable-containers -o json';
-const leaderOf = (host: ModelHost) => parseLeader(String(host.fileTexts.get(leaderFile) ?? ''));
+const leaderOf = (host: ModelHost) => parseLeader(host.fileTexts.get(leaderFile) ?? '');
 
 async function codeOf(host: ModelHost, line: string): Promise<string> {
   const { code, out } = await onHost(host, line);
