@@ -244,6 +244,12 @@ export interface HostNetwork {
   removeNetwork(id: string): Promise<void>;
 }
 
+/** Locks that Windows releases when their process ends, however it ends. */
+export interface HostLocks {
+  /** Undefined while another process holds the lock. Creates the file, which no user can open, but not its folder. */
+  tryLock(path: string): Promise<Disposable | undefined>;
+}
+
 /** What a program gets that runs as a Windows service. */
 export interface ServiceLife {
   /** Aborted when the service has to stop, also because Windows shuts down. */
@@ -262,6 +268,7 @@ export interface HostPorts {
   scripts: ScriptRunner;
   system: System;
   network: HostNetwork;
+  locks: HostLocks;
 }
 
 /** Services ConfigMaps, read by name. */

@@ -134,6 +134,8 @@ export class ModelHost implements AgentPorts, HostPorts {
     removeNetwork: id => (this.state.networks.some(each => each.id === id) ? `remove network ${id}` : undefined),
   });
 
+  readonly locks = this.#ports.locks;
+
   readonly environment = beforeCalls(this.#ports.environment, call => this.#note(call), {
     setMachine: name => `set ${name}`,
     removeMachine: name => `unset ${name}`,
@@ -201,6 +203,7 @@ export class ModelHost implements AgentPorts, HostPorts {
 
   async reboot(): Promise<void> {
     this.boot();
+    this.locks.clear();
     this.services.reboot();
   }
 

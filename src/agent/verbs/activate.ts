@@ -4,6 +4,7 @@ import { keptSets } from '../activation/journal.ts';
 import { orderActivation } from '../activation/order.ts';
 import { runActivation } from '../activation/run.ts';
 import { activationStatus } from '../activation/status.ts';
+import { withHostLock } from '../lock/host-lock.ts';
 import type { ServiceLife } from '../ports.ts';
 import type { FlagValues } from './flags.ts';
 import { logIn, waitingIn } from './one-shot.ts';
@@ -14,6 +15,7 @@ export const activate: Verb = {
   summary: 'order the swap to the next or the previous set of files, which a temporary Windows service carries out',
   required: [],
   optional: ['set', 'desired-version', 'windows-service', 'log-dir', 'log-file-max-size'],
+  changesHost: true,
   async run(values, deps) {
     if (values['windows-service'] === 'true') {
       await deps.asService(life => carryOut(values, deps, life));
@@ -37,8 +39,8 @@ export const activation: Verb = {
   },
 };
 
-/** A command that ends soon has the host. */
-const busyMs = 250;
+/** The command that ordered the swap ends soon. */
+const busyMs = 5000;
 /** Neither set could be put in place: what the disk or a service needs may take a while. */
 const retryMs = 10_000;
 
@@ -50,11 +52,14 @@ async function carryOut(values: FlagValues, deps: VerbDeps, life: ServiceLife): 
   life.ready();
   for (;;) {
     try {
-      return await runActivation(deps.host(), waitingIn({ clock, signal }), log);
+      const host = deps.host();
+      const order = { what: 'activate --windows-service', waitMs: busyMs };
+      const swap = () => runActivation(host, waitingIn({ clock, signal }), log);
+      return await withHostLock(order, { ports: host, clock, signal, pid: deps.pid }, swap);
     } catch (error) {
       signal.throwIfAborted();
       log.error('Swapping files failed; retrying', { error });
-      await clock.sleep(isAppError(error, 'HOST_BUSY') ? busyMs : retryMs, signal);
+      if (!isAppError(error, 'HOST_BUSY')) await clock.sleep(retryMs, signal);
     }
   }
 }

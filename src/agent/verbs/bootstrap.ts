@@ -8,6 +8,7 @@ export const bootstrap: Verb = {
   summary: 'start the bootstrap services, if the host would register as the given Node',
   required: ['kubeconfig', 'namespace', 'desired-version', 'node'],
   optional: [],
+  changesHost: true,
   async run(values, deps) {
     const { log, signal } = deps;
     const { namespace, node, 'desired-version': version } = values;

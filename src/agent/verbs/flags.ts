@@ -5,6 +5,7 @@ import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { dir } from '#contract/paths.ts';
 import { hostVariableSources } from '#contract/services/manifest.ts';
 import { keptSets } from '../activation/journal.ts';
+import { parseTerm } from '../lock/leader.ts';
 
 export const flags = {
   kubeconfig: { value: 'path', help: 'kubeconfig of the agent' },
@@ -44,6 +45,11 @@ export const flags = {
   'boot-id': { value: 'id', help: 'current boot ID, as shown by inventory; in another boot the command has no effect' },
   delay: { value: 'duration', help: 'delay before Windows shuts down', default: '3s', expected: noDelay },
   name: { value: 'name', help: 'new name of the host' },
+  leader: {
+    value: 'term',
+    help: 'operator that orders it, as UID and count of its Lease; one that leads no more is refused',
+    expected: noTerm,
+  },
   probe: { value: 'url', help: 'URL of an API server that the host has to reach', expected: noServer },
   output: { value: 'form', short: 'o', help: 'text or json', default: 'text', expected: noForm },
 } as const satisfies Flags;
@@ -78,6 +84,10 @@ function noDelay(text: string): string | undefined {
 
 function noHash(text: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(text) ? undefined : '64 hexadecimal digits';
+}
+
+function noTerm(text: string): string | undefined {
+  return parseTerm(text) === undefined ? 'the UID and the count of transitions of a Lease, joined by a dot' : undefined;
 }
 
 function noServer(text: string): string | undefined {

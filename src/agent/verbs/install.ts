@@ -11,6 +11,7 @@ export const install: Verb = {
   summary: 'create keys and Windows service of the agent, start it, and print the hashes of the public keys',
   required: ['namespace', 'node'],
   optional: ['cert-duration', 'service-log-size', 'cloud-node', 'new-key', 'keep-command'],
+  changesHost: true,
   async run(values, deps) {
     const { namespace, node } = values;
     const [logMegabytes, cloudNode] = [values['service-log-size'], values['cloud-node'] === 'true'];

@@ -12,6 +12,7 @@ export const secure: Verb = {
   summary: 'restrict the folders of the agent to administrators, place the agent, and print the inventory',
   required: [],
   optional: inventory.optional,
+  changesHost: true,
   async run(values, deps) {
     const ports = deps.host();
     const { files, system } = ports;

@@ -11,6 +11,7 @@ export const stage: Verb = {
   summary: 'check an uploaded bundle and place its files, or keep them as the next set',
   required: ['bundle', 'sha256'],
   optional: ['next'],
+  changesHost: true,
   async run(values, deps) {
     const { files } = deps.host();
     await rejectWhileSwapping(files);

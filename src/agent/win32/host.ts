@@ -9,6 +9,7 @@ import { createEnvironment, openAnnouncement } from './files/environment.ts';
 import { createFiles } from './files/files.ts';
 import { openHostNetwork } from './network/hns.ts';
 import { openListeners } from './network/listeners.ts';
+import { openLocks } from './files/locks.ts';
 import type { Koffi } from './native.ts';
 import { createScriptRunner } from './process/powershell.ts';
 import { openProcesses } from './process/processes.ts';
@@ -48,5 +49,6 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
       listeningPorts: async () => listeningPorts(),
     },
     network: openHostNetwork(koffi, String.raw`${windowsDirectory}\System32`, clock),
+    locks: openLocks(koffi),
   };
 }

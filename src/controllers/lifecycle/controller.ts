@@ -4,6 +4,7 @@ import { type JourneyName, windowsInstanceGroup } from '#contract/windows-instan
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
+import { isAppError } from '#base/errors.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { after, afterInTurn, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
@@ -16,6 +17,7 @@ import type { PayloadSource } from '#node/payload-source.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { grantsPermission, type Rollout } from '#node/rollout/rollout.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
+import type { Leader } from '#kube/leader/leader.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import type { Installation } from '#cluster/installation.ts';
@@ -69,7 +71,9 @@ export interface LifecycleParts extends ControllerParts {
   machineNames?: MachineNames;
   /** The disruption budget; default: one of its own. */
   rollout?: LifecycleRollout;
-  installation?: Pick<Installation, 'problem'>;
+  installation?: Pick<Installation, 'problem' | 'recentProblem'>;
+  /** Default: there is no election. */
+  leader?: Leader;
   random?: () => number;
 }
 
@@ -157,7 +161,7 @@ async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Pro
 async function observe(instance: WindowsInstance, work: Work, { signal }: Pass): Promise<LifecycleFacts> {
   const facts = cachedFacts(instance, work);
   if (facts.removal !== undefined) {
-    const uninstall = await work.installation.problem(signal);
+    const uninstall = await work.installation.recentProblem(signal);
     return uninstall === undefined ? facts : { ...facts, uninstall };
   }
   const isChanged = instance.status?.observedGeneration !== instance.metadata.generation;
@@ -260,7 +264,8 @@ async function runRemoval(instance: WindowsInstance, cause: string, work: Work, 
     await runJourney(instance, { kind: removeKind, cause }, work, pass);
   } catch (error) {
     // If this fails, the grant stays and the next attempt has it.
-    await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
+    if (!isAppError(error, 'LEADER_STALE'))
+      await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
     throw error;
   }
 }

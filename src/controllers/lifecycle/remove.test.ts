@@ -175,13 +175,11 @@ test('a host whose entry is listed again stays, although its removal is still re
 test('nothing is removed while the operator is being uninstalled, and the removal continues afterwards', async () => {
   let problem: string | undefined;
   const asked: string[] = [];
-  const installation = {
-    problem: async () => {
-      asked.push(problem ?? '');
-      return problem;
-    },
+  const ask = async () => {
+    asked.push(problem ?? '');
+    return problem;
   };
-  const { lab, host } = await joinedLab({ installation });
+  const { lab, host } = await joinedLab({ installation: { problem: ask, recentProblem: ask } });
   const before = host.connectionCount;
   expect(asked).toEqual([]);
   problem = `Namespace ${namespace} is being deleted`;
@@ -192,6 +190,16 @@ test('nothing is removed while the operator is being uninstalled, and the remova
   problem = undefined;
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();
+});
+
+test('an uninstallation that began after the last look at it is noticed before the first act', async () => {
+  const problem = async () => `Namespace ${namespace} is being deleted`;
+  const { lab, host } = await joinedLab({ installation: { problem, recentProblem: async () => undefined } });
+  const before = host.connectionCount;
+  await annotate(lab, removalRequest);
+  await until(() => lab.logged.messages('info').includes('Not removing host'));
+  expect([host.connectionCount, await isGone(lab)]).toEqual([before, false]);
+  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
 });
 
 const noWatch: Watch = { synced: Promise.resolve(), start: () => () => undefined, relist: () => [] };

@@ -1,4 +1,5 @@
 import { type ErrorCode, errorCodes } from '#base/error-codes.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
 import type { CommandResult } from '#host/host.ts';
@@ -11,16 +12,29 @@ export interface AgentCall {
   command: string;
   signal: AbortSignal;
   timeoutMs: number;
+  /** Reports that another command runs on the host. */
+  note?: (text: string | undefined) => void;
 }
 
 /** Ten times a full inventory. */
 const maxOutputBytes = 8 * 1024 * 1024;
 
-/** Runs a command of the agent and returns its standard output. Fails with the error that the agent reports. */
-export async function callAgent({ host, address, command, signal, timeoutMs }: AgentCall): Promise<string> {
-  const result = await host.exec(command, { signal, timeoutMs, maxOutputBytes });
-  if (result.exitCode !== 0) throw failureOf(result, address, verbOf(command));
-  return result.stdout;
+const busyPauses = { firstMs: 1000, maxMs: 5000 } as const;
+
+/**
+ * Runs a command of the agent and returns its standard output. Fails with the error that the agent reports. While another command changes
+ * the host, it waits, until the signal is aborted: a former leader may have started that one, or a connection that broke.
+ */
+export async function callAgent(call: AgentCall): Promise<string> {
+  const { host, address, command, signal, timeoutMs, note } = call;
+  for (let tries = 1; ; tries += 1) {
+    const result = await host.exec(command, { signal, timeoutMs, maxOutputBytes });
+    if (result.exitCode === 0) return result.stdout;
+    const failure = failureOf(result, address, verbOf(command));
+    if (failure.code !== 'HOST_BUSY') throw failure;
+    note?.(`waiting for another command on the host (${failure.message})`);
+    await host.pause(backoffMs(busyPauses, tries), signal);
+  }
 }
 
 /** Like callAgent, for commands that print one JSON document. */

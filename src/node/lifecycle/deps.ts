@@ -11,6 +11,7 @@ import type { HostKey } from '#host/host-key.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
+import type { Leader } from '#kube/leader/leader.ts';
 import type { BundleHashCache } from '../bundle-hash-cache.ts';
 import type { NodeFiles } from '../desired/files.ts';
 import type { PayloadSource } from '../payload-source.ts';
@@ -25,6 +26,8 @@ export interface LifecycleDeps {
   resolver: Pick<Resolver, 'addresses'>;
   inputs: HostInputSource;
   payload: PayloadSource;
+  /** Hosts refuse commands of a former leader. */
+  leader: Leader;
   nodes: ClusterNodes;
   grants: Grants;
   hostKeys: HostKeyStore;

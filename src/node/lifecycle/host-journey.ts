@@ -45,7 +45,12 @@ export abstract class HostJourney implements AsyncDisposable {
 
   /** Command lines for the agent program on this host. */
   get commands(): AgentCommands {
-    return agentCommands(agentProgram(this.agent.sha256));
+    return this.commandsOf(this.agent.sha256);
+  }
+
+  /** Command lines for another agent program on this host. */
+  commandsOf(sha256: string): AgentCommands {
+    return agentCommands(agentProgram(sha256), this.deps.leader.term());
   }
 
   get username(): string {

@@ -1,7 +1,7 @@
 import { notNeeded } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
-import { AppError, shown } from '#base/errors.ts';
+import { AppError, isAppError, shown } from '#base/errors.ts';
 import { shortDuration } from '#base/short-duration.ts';
 import type { Log } from '#base/log.ts';
 import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
@@ -90,6 +90,8 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
   } catch (thrown) {
     // An abort is not a failure of the step.
     if (signal.aborted) throw signal.reason;
+    // The status may be that of the next leader by now.
+    if (isAppError(thrown, 'LEADER_STALE')) throw thrown;
     const error = asAppError(thrown);
     journal.fail(step.name, error);
     measure('failed');

@@ -28,6 +28,7 @@ import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
 import { unlimitedGrants } from '../unlimited-grants.ts';
 import { Slots } from '../../../src/base/waiting/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
+import { onlyLeader } from '../../../src/kube/leader/leader.ts';
 import type { HostInputs, LifecycleDeps } from '../../../src/node/lifecycle/deps.ts';
 import { MemoryApi } from '../memory-api.ts';
 import { MemoryInformer } from '../memory-informer.ts';
@@ -132,6 +133,7 @@ export class JourneyBench {
     const content = new Secret('{}');
     const facts = { version: 'v2', reserved: noReservations, platform: 'None', apiServerUrl: '', ...options.inputs };
     return {
+      leader: onlyLeader,
       connect: this.host.connect,
       dialTcp: options.dialTcp ?? (async () => undefined),
       resolver: { addresses: async name => (name === 'win.example.com' ? ['fd00::1', this.host.address] : []) },

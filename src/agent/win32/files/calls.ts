@@ -7,7 +7,7 @@ export const aclCalls = {
     CreateFileW: {
       prototype:
         'void *__stdcall CreateFileW(str16 path, uint32_t access, uint32_t share, void *security, uint32_t disposition, uint32_t flags, void *template)',
-      why: 'Opens a file, a directory or the link itself (FILE_FLAG_OPEN_REPARSE_POINT), never its target',
+      why: 'Opens a file, a directory or the link itself (FILE_FLAG_OPEN_REPARSE_POINT), never its target; alone, as a lock',
     },
     GetFileInformationByHandle: {
       prototype: 'int __stdcall GetFileInformationByHandle(void *file, void *information)',

@@ -153,6 +153,8 @@ export async function runJourney<J extends HostJourney>(
     await kind.run(journey, { journal: record.journal, signal, clock, log, metrics });
   } catch (thrown) {
     if (isEndOfPass(signal)) return;
+    // What a host says must not hide a failure from the status of a leader.
+    if (isAppError(thrown, 'LEADER_STALE') && !(await deps.leader.isCurrent(signal))) throw thrown;
     const error = kind.failure(asAppError(thrown), journey);
     const isTransient = isTransientFailure(instance, error, clock.now());
     const events = isTransient ? [] : kind.failureEvents(instance, error);

@@ -36,7 +36,7 @@ export type Work = LifecycleParts & {
   places: JourneyPlaces;
   orphans: OrphanNodes;
   isLeaving: (instance: WindowsInstance) => boolean;
-  installation: Pick<Installation, 'problem'>;
+  installation: Pick<Installation, 'problem' | 'recentProblem'>;
   removal: RemovalCluster;
 };
 
@@ -62,7 +62,7 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
     entries.of(host, maps.store.get({ namespace, name: configMapName.instances })).length > 0;
   const isLeavingNow = (instance: WindowsInstance) => isLeaving(instance, isListed);
   const rollout = parts.rollout ?? createRollout(parts);
-  const installation = parts.installation ?? new Installation(client, namespace);
+  const installation = parts.installation ?? new Installation(client, namespace, parts.clock);
   const deleted = new DeletedInstances(instances, { ...parts, installation });
   const removal = createRemovalCluster({
     ...parts,

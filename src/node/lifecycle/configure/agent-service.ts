@@ -70,7 +70,7 @@ function installStep(description: string, modeFor: (journey: ConfigureJourney) =
   };
 }
 
-async function install(journey: ConfigureJourney, mode: InstallMode, { signal }: StepTurn): Promise<void> {
+async function install(journey: ConfigureJourney, mode: InstallMode, { signal, note }: StepTurn): Promise<void> {
   const { host, address, prepared, commands, joinedNode, record, deps } = journey;
   await record.saveTimeline();
   const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = prepared.inputs;
@@ -84,7 +84,7 @@ async function install(journey: ConfigureJourney, mode: InstallMode, { signal }:
     cloudNode,
     ...(logMegabytes !== undefined && { logMegabytes }),
   });
-  const answer = await askAgent({ host, address, command, signal, timeoutMs: installMs });
+  const answer = await askAgent({ host, address, command, signal, note, timeoutMs: installMs });
   const installed = timestamp(deps.clock.now());
   const identity = (hash: string) => ({ keyHash: hash, installed });
   // Requests of the agent are approved by this hash and stay pending until it is recorded.

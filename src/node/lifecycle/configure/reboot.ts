@@ -34,7 +34,7 @@ export async function rebootOnce(journey: HostJourney, reason: string, turn: Ste
   if (bootId === '') throw unknownBoot(journey.address);
   await record.saveReboot({ bootId, because: reason });
   deps.log.info('Rebooting host', { address: journey.address, because: reason });
-  if (await requestReboot(journey, bootId, turn.signal)) await waitForShutdown(journey, turn);
+  if (await requestReboot(journey, bootId, turn)) await waitForShutdown(journey, turn);
   await waitForStart(journey, bootId, turn);
 }
 
@@ -44,12 +44,13 @@ export function wasRebooted({ record, inventory }: HostJourney, reason: string):
 }
 
 /** False when the host has rebooted already. */
-async function requestReboot(journey: HostJourney, bootId: string, signal: AbortSignal): Promise<boolean> {
+async function requestReboot(journey: HostJourney, bootId: string, { signal, note }: StepTurn): Promise<boolean> {
   const { host, address } = journey;
   try {
     // In another boot the agent ignores the command, so it can be sent again after a broken connection.
     const command = journey.commands.reboot(bootId);
-    return (await askAgent({ host, address, command, signal, timeoutMs: commandMs })).boolean('rebooting') ?? true;
+    const answer = await askAgent({ host, address, command, signal, note, timeoutMs: commandMs });
+    return answer.boolean('rebooting') ?? true;
   } catch (error) {
     if (isAppError(error) && rebootErrors.includes(error.code)) return true;
     throw error;

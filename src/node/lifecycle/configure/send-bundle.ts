@@ -61,5 +61,6 @@ async function stage(
 ): Promise<void> {
   turn.note('the agent unpacks and checks the files');
   const command = commands.stage(bundlePath(bundle.sha256), bundle.sha256);
-  await askAgent({ host, address, command, signal: turn.signal, timeoutMs: stageMs });
+  const { signal, note } = turn;
+  await askAgent({ host, address, command, signal, note, timeoutMs: stageMs });
 }

@@ -14,6 +14,7 @@ import type { Output } from '../ssh/shell.ts';
 import type { SimulatedFiles } from './files.ts';
 import { type ProgramLife, type SimulatedProcess, whileAlive } from './process.ts';
 import type { SimulatedProcesses } from './processes.ts';
+import type { SimulatedPorts } from './ports.ts';
 import { restrictedPorts } from './restricted-ports.ts';
 import type { HostSpec, HostDeps } from './spec.ts';
 import type { HostState } from './state.ts';
@@ -27,7 +28,7 @@ export interface LauncherParts {
   files: SimulatedFiles;
   processes: SimulatedProcesses;
   /** Ports of the host; each process gets its own view. */
-  ports(): HostPorts;
+  ports(): SimulatedPorts;
   /** Called when an agent verb starts; rejects to make it fail. */
   onVerb(verb: string, closed: AbortSignal): Promise<void>;
 }
@@ -128,10 +129,11 @@ export class Launcher {
     return stampedVersion(head) ?? this.#parts.deps.agentVersion;
   }
 
-  #hostFor(process: SimulatedProcess, ports: HostPorts): ProgramHost {
+  #hostFor(process: SimulatedProcess, ports: SimulatedPorts): ProgramHost {
     const { spec, deps, clock, state } = this.#parts;
     return {
       ports: portsFor(process, ports),
+      pid: process.pid,
       state,
       clock,
       delays: deps.delays,
@@ -149,7 +151,7 @@ export class Launcher {
   }
 }
 
-function portsFor(process: SimulatedProcess, ports: HostPorts): HostPorts {
+function portsFor(process: SimulatedProcess, { locks, ...ports }: SimulatedPorts): HostPorts {
   return {
     services: whileAlive(ports.services, process),
     processes: whileAlive(ports.processes, process),
@@ -159,6 +161,7 @@ function portsFor(process: SimulatedProcess, ports: HostPorts): HostPorts {
     scripts: whileAlive(ports.scripts, process),
     system: whileAlive(ports.system, process),
     network: whileAlive(ports.network, process),
+    locks: whileAlive(locks.of(process), process),
   };
 }
 

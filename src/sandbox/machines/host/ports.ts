@@ -2,6 +2,7 @@ import type { CertStore, Environment, HostPorts, ScriptRunner } from '#agent/por
 import type { Clock } from '#base/clock.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { SimulatedFiles } from './files.ts';
+import { SimulatedLocks } from './locks.ts';
 import { SimulatedNetwork } from './network.ts';
 import type { SimulatedProcesses } from './processes.ts';
 import type { SimulatedServices } from './services.ts';
@@ -20,8 +21,13 @@ export interface HostParts {
   reboot(delaySeconds: number): void;
 }
 
+/** The host ports before they are bound to a process, which owns its locks. */
+export interface SimulatedPorts extends HostPorts {
+  locks: SimulatedLocks;
+}
+
 /** The agent's host ports for a simulated host. */
-export function hostPorts(parts: HostParts): HostPorts {
+export function hostPorts(parts: HostParts): SimulatedPorts {
   const { state, files, services, processes, delays: clock, times } = parts;
   return {
     services,
@@ -32,6 +38,7 @@ export function hostPorts(parts: HostParts): HostPorts {
     scripts: scriptsOf(clock, times.scriptMs),
     system: new SimulatedSystem({ ...parts, clock }),
     network: new SimulatedNetwork(state),
+    locks: new SimulatedLocks(),
   };
 }
 

@@ -5,7 +5,7 @@ import { withCalls } from './process.ts';
 type Denial = () => Promise<unknown>;
 
 /** Ports of a user who is not an administrator: mostly read-only. */
-export function restrictedPorts(ports: HostPorts): HostPorts {
+export function restrictedPorts<T extends HostPorts>(ports: T): T {
   const services = denied('OpenSCManagerW', 'the service manager');
   const registry = denied('RegSetValueExW', 'the machine variables');
   const store = denied('CertOpenStore', 'LocalMachine\\ROOT');

@@ -45,6 +45,7 @@ async function scene(traits: Partial<Traits> = {}) {
   const { host } = made;
   const recorded = recordedLog();
   const context: ProgramHost = {
+    pid: 4711,
     ports: hostPorts({
       state: host.state,
       files: host.files,
