@@ -27,16 +27,8 @@ import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, type LifecycleFacts } from './decide.ts';
 import { cancelIfApplied, restoreRecord } from './act/deleted-instances.ts';
 import { removalCause } from './act/removal-cluster.ts';
-import {
-  adoptKind,
-  configureKind,
-  type JourneyKind,
-  reconnectKind,
-  removeKind,
-  runJourney,
-} from './act/run-journey.ts';
+import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
 import { rollbackKind, upgradeKind } from './act/upgrade-kinds.ts';
-import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
 import { rejectionEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
@@ -263,9 +255,11 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
     await runRemoval(instance, cause, work, pass);
     return after(recheckMs, 'the host was not removed');
   }
-  const change = next.do === 'upgrade' ? upgradeKind : rollbackKind;
-  if (next.do === change.name) {
-    const why = await runJourney(instance, { kind: change as JourneyKind<HostJourney>, cause }, work, pass);
+  if (next.do === 'upgrade' || next.do === 'rollback') {
+    const why =
+      next.do === 'upgrade'
+        ? await runJourney(instance, { kind: upgradeKind, cause }, work, pass)
+        : await runJourney(instance, { kind: rollbackKind, cause }, work, pass);
     return after(why === undefined ? staleMs : recheckMs, why ?? 'check the node');
   }
   const kind = joinKinds.find(({ name }) => name === next.do);
