@@ -11,6 +11,8 @@ export interface BundleOptions {
   secrets?: readonly string[];
   /** The bundle is for a set that is only kept. */
   next?: NextSet;
+  /** SHA-256 of the agent program that stages it. */
+  agent?: string;
 }
 
 export const bundlePath = 'C:\\Temp\\bundle';
@@ -34,5 +36,6 @@ export async function stageTexts(
 ): Promise<Awaited<ReturnType<typeof stage>>> {
   const bundle = await bundleOf(texts, options);
   host.fileTexts.set(bundlePath, bundle);
-  return stage(bundlePath, sha256(bundle), host.files, new AbortController().signal);
+  const upload = { bundle: bundlePath, sha256: sha256(bundle), agent: options.agent ?? '' };
+  return stage(upload, host.files, new AbortController().signal);
 }
