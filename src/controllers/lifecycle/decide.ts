@@ -3,9 +3,11 @@ import type { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { awaitsReboot, isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
+import { isUpToDate } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
+import { isBetweenVersions, isUnfinished, whyFinishUpgrade, whyRollback, whyUpgrade } from './decide-upgrade.ts';
 
 export interface LifecycleFacts {
   instance: WindowsInstance;
@@ -86,9 +88,12 @@ interface Row {
 const rows: readonly Row[] = [
   { journey: 'adopt', cause: whyAdopt },
   { journey: 'configure', cause: whyConfigure },
-  { journey: 'upgrade', cause: whyUpgrade },
-  { journey: 'reboot', cause: ({ node }) => (node && awaitsReboot(node) ? 'its agent requires a reboot' : undefined) },
+  { journey: 'rollback', cause: whyRollback },
+  { journey: 'upgrade', cause: whyFinishUpgrade },
+  // Before an upgrade starts: an agent whose credentials have expired could not report the new version.
   { journey: 'reconnect', cause: whyReconnect },
+  { journey: 'upgrade', cause: whyUpgrade },
+  { journey: 'reboot', cause: ({ instance, node }) => rebootCause(instance, node) },
   { journey: 'rekey', cause: whyRekey },
   { journey: 'refresh', cause: whyRefresh },
 ];
@@ -99,7 +104,8 @@ export function decide(facts: LifecycleFacts): Decision {
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
   if (successor !== undefined) return { do: 'discard', why: `WindowsInstance ${successor} has taken over its host` };
   const next = decideWork(facts);
-  return instance.spec.paused === true ? { do: 'pause', next: nextText(next) } : next;
+  const isPaused = instance.spec.paused === true && !('cause' in next && isUnfinished(facts, next.do));
+  return isPaused ? { do: 'pause', next: nextText(next) } : next;
 }
 
 /** For administrators who have paused the host. */
@@ -132,9 +138,8 @@ function decideRemoval(cause: string, facts: LifecycleFacts): Decision {
 }
 
 function decideNode(facts: LifecycleFacts): Decision {
-  const { node, version, journeys, gates = {} } = facts;
-  const isFinished = isUpToDate(node, version) || whyUpgrade(facts) !== undefined;
-  const isHeld = node !== undefined && isFinished && isCordonedByOperator(node);
+  const { node, journeys, gates = {} } = facts;
+  const isHeld = node !== undefined && isAtRest(facts) && isCordonedByOperator(node);
   const waits: Wait[] = [];
   for (const { journey, cause: causeOf } of rows) {
     const cause = journeys.has(journey) ? causeOf(facts) : undefined;
@@ -145,6 +150,12 @@ function decideNode(facts: LifecycleFacts): Decision {
   }
   if (node === undefined) return { do: 'wait', waits };
   return { do: isHeld ? 'release' : 'report', node, waits };
+}
+
+/** Its Node was configured completely, by this or another version, and is not in the middle of a change. */
+function isAtRest(facts: LifecycleFacts): boolean {
+  if (whyFinishUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return false;
+  return isUpToDate(facts.node, facts.version) || whyUpgrade(facts) !== undefined;
 }
 
 /** An instance of an earlier operator may have the name of its Node and nothing else. */
@@ -171,15 +182,9 @@ function interruptedJourney({ journey, phase, timeline = [] }: WindowsInstanceSt
 function whyConfigure(facts: LifecycleFacts): string | undefined {
   const { node, version } = facts;
   if (node === undefined) return 'it has no Node';
-  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined) return undefined;
+  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined || isBetweenVersions(facts)) return undefined;
   // A Node that was configured before, whatever it reports now, needs no more than new credentials.
   return whyReconnect(facts) === undefined ? 'its Node is not configured completely' : undefined;
-}
-
-/** A Node that another version configured is upgraded once its host is recorded; an unfinished one is configured. */
-function whyUpgrade({ instance, node, version }: LifecycleFacts): string | undefined {
-  const isOther = needsUpgrade(node, version) && instance.status?.host !== undefined;
-  return isOther ? `its Node runs version ${node?.annotations[nodeAnnotation.version]}, not ${version}` : undefined;
 }
 
 /** The record decides: otherwise a Node, or another version of the operator, could lock out an agent. */

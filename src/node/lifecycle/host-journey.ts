@@ -43,14 +43,14 @@ export abstract class HostJourney implements AsyncDisposable {
     return this.instance.spec.address;
   }
 
-  /** Command lines for the agent program on this host. */
-  get commands(): AgentCommands {
-    return this.commandsOf(this.agent.sha256);
+  /** SHA-256 of the agent program that runs commands. */
+  get program(): string {
+    return this.agent.sha256;
   }
 
-  /** Command lines for another agent program on this host. */
-  commandsOf(sha256: string): AgentCommands {
-    return agentCommands(agentProgram(sha256), this.deps.leader.term());
+  /** Command lines for the agent program on this host. */
+  get commands(): AgentCommands {
+    return agentCommands(agentProgram(this.program), this.deps.leader.term());
   }
 
   get username(): string {
