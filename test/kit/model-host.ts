@@ -174,7 +174,8 @@ export class ModelHost implements AgentPorts, HostPorts {
     node: async () => this.node && nodeObject(this.node),
     readReport: async () => ({ ...this.report }),
     report: async change => {
-      const after = { ...this.report, ...change, bootId: this.bootId };
+      const confirmedBoot = change.version === undefined ? this.report.confirmedBoot : this.bootId;
+      const after = { ...this.report, ...change, bootId: this.bootId, confirmedBoot };
       for (const name of ['version', 'rebootRequired'] as const) {
         if (after[name] !== this.report[name]) this.#note(`report ${name}=${after[name]}`);
       }

@@ -60,15 +60,15 @@ export function decideReboot(input: RebootInput): RebootDecision {
   };
 }
 
-/** The version is reported last, when the host is configured, and only if it has changed. */
+/** The version is reported last, when the host is configured, and only if it has changed or this boot was not confirmed. */
 export function needsVersion(
   node: NodeView | undefined,
-  report: Pick<AgentReport, 'version'>,
-  version: string,
+  report: Pick<AgentReport, 'version' | 'confirmedBoot'>,
+  { version, bootId }: { version: string; bootId: string },
 ): boolean {
   const start = decideStart(node);
   // The desired version may have changed while the services were started.
-  return start.go && start.version === version && report.version !== version;
+  return start.go && start.version === version && (report.version !== version || report.confirmedBoot !== bootId);
 }
 
 /** A reboot requested in this boot has not happened yet; one of another boot has. */

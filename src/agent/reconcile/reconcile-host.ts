@@ -82,7 +82,7 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   const problem = settings.problem ?? damage;
   if (problem !== undefined) throw problem;
   if (awaits !== undefined) return { did: 'wait', for: awaits };
-  await finish(start.version, await reported(), ports.cluster, { ...waiting, patience: options.readyPatience });
+  await finish(start.version, await reported(), ports, { ...waiting, patience: options.readyPatience });
   return { did: 'configure', version: start.version };
 }
 
@@ -224,7 +224,12 @@ async function resultOf<T>(act: () => Promise<T>): Promise<{ value?: T; problem?
   }
 }
 
-async function finish(version: string, report: AgentReport, cluster: Cluster, waiting: Waiting): Promise<void> {
+async function finish(
+  version: string,
+  report: AgentReport,
+  { cluster, host }: Pick<AgentPorts, 'cluster' | 'host'>,
+  waiting: Waiting,
+): Promise<void> {
   const node = await poll(async () => {
     const seen = viewOf(await cluster.node());
     return seen === undefined || seen.ready ? { seen } : undefined;
@@ -234,5 +239,5 @@ async function finish(version: string, report: AgentReport, cluster: Cluster, wa
       remedy: `Run \`kubectl describe node\` for the reason, and \`Get-Content ${file.kubeletLog} -Tail 20\` on the host; if the kubelet hangs, run \`Restart-Service -Force kubelet\` there.`,
     });
   }
-  if (needsVersion(node.seen, report, version)) await cluster.report({ version });
+  if (needsVersion(node.seen, report, { version, bootId: await host.bootId() })) await cluster.report({ version });
 }

@@ -10,6 +10,7 @@ import { type Watch, watching } from '#kube/controller/watches.ts';
 import { type Key, keyOf } from '#kube/resource.ts';
 import type { Node } from '#kube/resources.ts';
 import { pausedStatus } from '#node/lifecycle/instance-status.ts';
+import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
@@ -27,7 +28,7 @@ import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, type LifecycleFacts } from './decide.ts';
 import { cancelIfApplied, restoreRecord } from './act/deleted-instances.ts';
 import { removalCause } from './act/removal-cluster.ts';
-import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
+import { adoptKind, configureKind, rebootKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
 import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
 import { rejectionEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
@@ -179,14 +180,20 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
     nowMs: clock.now(),
     problem,
     journeys: ownJourneys,
+    ...rebootGate(instance, clock.now()),
     hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
     ...(successor !== undefined && { successor: successor.metadata.name ?? '' }),
     ...(removal !== undefined && { removal }),
   };
 }
 
-/** Those of this version; upgrades, reboots on request, new keys and refreshes will follow. */
-const ownJourneys: ReadonlySet<JourneyName> = new Set(['remove', 'adopt', 'configure', 'reconnect']);
+function rebootGate(instance: WindowsInstance, nowMs: number): Pick<LifecycleFacts, 'gates'> {
+  const limit = rebootLimit(instance, nowMs);
+  return limit === undefined ? {} : { gates: { reboot: `${limit.problem.message}. ${limit.problem.remedy}` } };
+}
+
+/** Those of this version; upgrades, new keys and refreshes will follow. */
+const ownJourneys: ReadonlySet<JourneyName> = new Set(['remove', 'adopt', 'configure', 'reboot', 'reconnect']);
 
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
@@ -246,6 +253,11 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
     pass.log.info('Removing host', { why: cause });
     await runRemoval(instance, cause, work, pass);
     return after(recheckMs, 'the host was not removed');
+  }
+  if (next.do === 'reboot') {
+    await runJourney(instance, { kind: rebootKind, cause }, work, pass);
+    // A host that waits for the budget is woken when it is its turn.
+    return after(recheckMs, 'check the host after its reboot');
   }
   const kind = joinKinds.find(({ name }) => name === next.do);
   if (kind !== undefined) await runJourney(instance, { kind, cause }, work, pass);

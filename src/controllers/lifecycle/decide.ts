@@ -3,8 +3,9 @@ import type { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { awaitsReboot, isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
+import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
 
 export interface LifecycleFacts {
@@ -87,7 +88,7 @@ const rows: readonly Row[] = [
   { journey: 'adopt', cause: whyAdopt },
   { journey: 'configure', cause: whyConfigure },
   { journey: 'upgrade', cause: whyUpgrade },
-  { journey: 'reboot', cause: ({ node }) => (node && awaitsReboot(node) ? 'its agent requires a reboot' : undefined) },
+  { journey: 'reboot', cause: ({ instance, node }) => rebootCause(instance, node) },
   { journey: 'reconnect', cause: whyReconnect },
   { journey: 'rekey', cause: whyRekey },
   { journey: 'refresh', cause: whyRefresh },

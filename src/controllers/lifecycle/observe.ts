@@ -14,6 +14,7 @@ export const specChanges = changed(({ metadata }: WindowsInstance) => [
   metadata.annotations?.[instanceAnnotation.retry],
   metadata.annotations?.[instanceAnnotation.removal],
   metadata.annotations?.[instanceAnnotation.forceRemoval],
+  metadata.annotations?.[instanceAnnotation.reboot],
 ]);
 
 /** What decides which of several instances of one host is accepted. */

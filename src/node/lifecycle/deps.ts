@@ -88,6 +88,8 @@ export interface ClusterNodes {
   follow(name: string, listener: () => void): () => void;
   /** The last event in the report of the agent, unless it is older or about an earlier Node or boot. */
   lastEvent(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
+  /** What the agent has reported in this boot. */
+  bootReport(node: Pick<NodeView, 'name' | 'uid'>, bootId: string): BootReport;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */
@@ -110,6 +112,9 @@ export interface NodeDrainOptions {
   /** What else helps when pods stay. */
   remedy?: string;
 }
+
+/** `confirmed`: all services run. */
+export type BootReport = 'nothing' | 'confirmed' | 'requires reboot';
 
 /** Which events of an agent are about the present state. */
 export interface EventLimits {

@@ -38,6 +38,7 @@ export const conditionReason = {
   joined: 'Joined',
   configuring: 'Configuring',
   removing: 'Removing',
+  rebooting: 'Rebooting',
   waitsForBudget: 'WaitsForBudget',
   /** The current step takes more than twice the usual time. */
   slowStep: 'SlowStep',
@@ -57,7 +58,13 @@ export interface StatusStamp {
 const runningMessage = {
   configuring: 'The host is being configured.',
   removing: 'The host is being removed.',
+  rebooting: 'The host is being rebooted.',
 } as const;
+
+function runningKind(phase: InstancePhase): keyof typeof runningMessage {
+  if (phase === 'Removing') return 'removing';
+  return phase === 'Rebooting' ? 'rebooting' : 'configuring';
+}
 
 /** A failure stays visible until the failed step has succeeded. */
 export function configuringStatus(
@@ -68,7 +75,7 @@ export function configuringStatus(
   const { journal } = view;
   const isSlow = journal.activity?.remedy !== undefined;
   const hasFailed = journal.timeline().some(({ lastError }) => lastError !== undefined);
-  const kind = phase === 'Removing' ? 'removing' : 'configuring';
+  const kind = runningKind(phase);
   const running = { status: 'False', reason: conditionReason[kind] } as const;
   const reason = isSlow ? conditionReason.slowStep : conditionReason[kind];
   return before => {
@@ -167,6 +174,7 @@ const openPhases: readonly InstancePhase[] = [
   'Configuring',
   'Reconnecting',
   'Adopting',
+  'Rebooting',
   'Removing',
   'Failed',
   'Paused',

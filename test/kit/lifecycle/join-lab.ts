@@ -274,12 +274,15 @@ export class JoinLab {
     const { annotations = {} } = (await this.node(name))?.metadata ?? {};
     const wanted = annotations[nodeAnnotation.desiredVersion];
     const report = await this.client.get(configMaps, reportName(name), { namespace });
-    const { version: reported, rebootRequired } = parseReport(report.data);
-    if (wanted === undefined || rebootRequired || this.behavior.noVersion) return;
+    const { version: reported, rebootRequired, bootId, confirmedBoot } = parseReport(report.data);
+    const bootID = host.model.bootId;
+    const isWaiting = rebootRequired && ['', bootID].includes(bootId);
+    if (wanted === undefined || isWaiting || this.behavior.noVersion) return;
     host.agentBoot ??= host.boots;
     const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
-    if (isBefore) await this.report({ rebootRequired: 'true' }, name);
-    else if (reported !== wanted) await this.report({ version: wanted }, name);
+    if (isBefore) await this.report({ rebootRequired: 'true', bootID }, name);
+    else if (reported !== wanted || confirmedBoot !== bootID)
+      await this.report({ version: wanted, rebootRequired: 'false', bootID, confirmedBootID: bootID }, name);
   }
 
   /** What the agent of a host writes. */

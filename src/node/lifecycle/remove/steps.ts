@@ -1,10 +1,10 @@
+import { loadAgent } from '../configure/agent-program.ts';
 import { connect } from '../configure/connect.ts';
 import { runSteps, type Step, type StepRun } from '../step.ts';
 import { confirmRemoval, cordonNode, deleteInstance, deleteNode, drainNode, noteHost } from './cluster-steps.ts';
 import {
   cleanUpHost,
   identifyHost,
-  loadAgent,
   rebootHost,
   removeAgent,
   removeFiles,
