@@ -1,7 +1,9 @@
-import { findCondition } from '#base/condition.ts';
+import { findCondition, type NewCondition } from '#base/condition.ts';
+import type { AppError } from '#base/errors.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
@@ -13,6 +15,7 @@ import {
   waitingStatus,
   withConditions,
 } from '#node/lifecycle/instance-status.ts';
+import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { credentialsMs, type Decision } from '../decide.ts';
 import { addressConflicts, setupEvent } from '../events.ts';
@@ -34,7 +37,7 @@ export async function reportWait(
 /** A host at rest. */
 export async function reportNode(
   instance: WindowsInstance,
-  { do: what, node }: Extract<Decision, { node: NodeView }>,
+  { do: what, node, waits }: Extract<Decision, { node: NodeView }>,
   work: Work,
   pass: Pass,
 ): Promise<Outcome> {
@@ -45,9 +48,14 @@ export async function reportNode(
   if (isCanceledRemoval && node.ready) await deps.grants.end(instance, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes);
-  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
+  const limit = waits.some(({ journey }) => journey === 'reboot') ? rebootLimit(instance, clock.now()) : undefined;
+  const alarms = limit === undefined ? [] : [eventText.rebootLimitReached(limit.problem)];
+  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...alarms]);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
-  const further = reach === undefined ? [] : [kubeletCondition(reach)];
+  const further = [
+    ...(reach === undefined ? [] : [kubeletCondition(reach)]),
+    ...(limit === undefined ? [] : [waitsForReboot(node, limit.problem)]),
+  ];
   await patchStatus(
     instance,
     stamp => before => withConditions(readyStatus(node, version, stamp)(before), further, stamp),
@@ -56,7 +64,13 @@ export async function reportNode(
   );
   const ms = credentialsMs({ instance, nowMs: clock.now() });
   if (reach?.ok === false) return after(Math.min(probeMs, ms ?? probeMs), 'the kubelet could not be reached');
+  if (limit !== undefined) return after(Math.min(recheckMs, ms ?? recheckMs), 'the host must not be rebooted again yet');
   return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
+}
+
+function waitsForReboot({ name, ready }: NodeView, { code, message, remedy }: AppError): NewCondition {
+  const text = `Node ${name} waits for a reboot: ${message}. ${remedy}`;
+  return { type: instanceCondition.ready, status: ready ? 'True' : 'False', reason: code, message: text };
 }
 
 /** No watch reports that a firewall was opened. */

@@ -62,15 +62,11 @@ const rebootHost: Step<RebootJourney> = {
     const { reason = '', record, deps, joinedNode, instance } = journey;
     // The drain may have taken hours.
     journey.inventory = await askForInventory(journey, turn.signal);
-    if (record.reboot?.because !== reason) {
-      await record.save({ reboots: withReboot(record.known.reboots, deps.clock.now()) });
-    }
     journey.hasRebooted = true;
-    await rebootOnce(journey, reason, turn);
+    await rebootOnce(journey, reason, turn, { reboots: withReboot(record.known.reboots, deps.clock.now()) });
     await deps.nodes.clearReport(joinedNode.name, 'rebootRequired', turn.signal);
     const request = openRequest(instance, record.known);
-    if (request !== undefined) await record.save({ rebootRequest: request });
-    await record.saveReboot(undefined);
+    await record.saveReboot(undefined, request === undefined ? {} : { rebootRequest: request });
   },
 };
 
