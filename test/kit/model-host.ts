@@ -67,6 +67,7 @@ export class ModelHost implements AgentPorts, HostPorts {
       structuredClone(defaultTraits),
     ),
     adapters: [adapter('Ethernet', ['10.0.0.5/24', 'fe80::5/64'], 25)],
+    routes: [{ destination: '0.0.0.0/0', gateway: '10.0.0.1', interfaceIndex: 7, metric: 0 }],
     variables: {},
     variablesAtBoot: {},
   };
@@ -132,6 +133,11 @@ export class ModelHost implements AgentPorts, HostPorts {
     attachToHost: id => `attach ${id}`,
     removeEndpoint: id => (this.state.endpoints.some(each => each.id === id) ? `remove endpoint ${id}` : undefined),
     removeNetwork: id => (this.state.networks.some(each => each.id === id) ? `remove network ${id}` : undefined),
+  });
+
+  readonly routes = beforeCalls(this.#ports.routes, call => this.#note(call), {
+    add: ({ destination, gateway }) => `add route ${destination} over ${gateway}`,
+    remove: ({ destination, gateway }) => `remove route ${destination} over ${gateway}`,
   });
 
   readonly environment = beforeCalls(this.#ports.environment, call => this.#note(call), {

@@ -5,7 +5,7 @@ import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot } from '#contract/node-marks.ts';
 import type { CertificatePlan } from '../certificates/plan.ts';
 import { type EnvironmentPlan, variableKey } from '../environment/plan.ts';
-import type { RebootRecord } from '../state.ts';
+import type { AgentState, RebootRecord } from '../state.ts';
 
 /** Whether a pass has anything to do; decided before the host is inspected. */
 export type PassStart = { go: true; version: string } | { go: false; why: string };
@@ -74,6 +74,14 @@ export function needsVersion(
 /** A reboot requested in this boot has not happened yet; one of another boot has. */
 export function isRebootRequired(requested: RebootRecord | undefined, bootId: string): boolean {
   return requested?.bootId === bootId;
+}
+
+/** The host was rebooted since the last pass, and nobody ordered that in the boot before. */
+export function isUnplannedReboot(
+  { lastBoot }: Pick<AgentState, 'lastBoot'>,
+  { bootId, ordered }: { bootId: string; ordered: string | undefined },
+): boolean {
+  return lastBoot !== undefined && lastBoot !== bootId && ordered !== lastBoot;
 }
 
 function changedNames({ writes, restores, removals }: EnvironmentPlan): string[] {

@@ -2,7 +2,7 @@ import { AppError, shown } from '#base/errors.ts';
 import type { AgentReport } from '#contract/agent-report.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { file } from '#contract/paths.ts';
+import { file, orderedRebootFile } from '#contract/paths.ts';
 import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
@@ -26,7 +26,7 @@ import type { VariablePorts } from '../services/variables.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
 import { repairFiles } from '../stage/repair.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
-import { decideReboot, decideStart, isRebootRequired, needsVersion } from './decide.ts';
+import { decideReboot, decideStart, isRebootRequired, isUnplannedReboot, needsVersion } from './decide.ts';
 
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
   cluster: Cluster;
@@ -43,6 +43,8 @@ export interface PassOptions {
   onRepaired?(paths: readonly string[]): void;
   /** Called with one sentence for each file or folder whose owner or rights were fixed. */
   onSecured?(events: readonly string[]): void;
+  /** Called in the first pass after a reboot that the operator did not order. */
+  onUnplannedReboot?(): void;
   /** Called for failures that do not matter for the state of the host. */
   onWarning?(text: string): void;
   /** Called when a service was started or its process ended without a change of the manifest. */
@@ -67,6 +69,7 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
     await reported();
     return { did: 'skip', why: start.why };
   }
+  await noticeReboot(ports, options);
   const manifest = await readManifest(start.version, ports.cluster);
   const settings = await reconcileSettings(manifest, options.caBundle, reported, ports);
   if (settings.because.length > 0) {
@@ -101,6 +104,14 @@ async function startReport({ cluster, files, host }: AgentPorts): Promise<Report
   });
   reporting.catch(() => undefined);
   return () => reporting;
+}
+
+/** The event is lost if the agent ends before it is reported; the reboot itself is healed in any case. */
+async function noticeReboot({ files, host }: AgentPorts, options: PassOptions): Promise<void> {
+  const [state, bootId] = [await readState(files), await host.bootId()];
+  if (state.lastBoot === bootId) return;
+  if (isUnplannedReboot(state, { bootId, ordered: await files.read(orderedRebootFile) })) options.onUnplannedReboot?.();
+  await changeState(files, { lastBoot: bootId });
 }
 
 /** Without services that would fail until the agent has a certificate for cloud-node-manager. */

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { managedDescription } from '#contract/names.ts';
-import { agentProgram, dir, file, folderRecordFile } from '#contract/paths.ts';
+import { agentProgram, dir, file, folderRecordFile, orderedRebootFile } from '#contract/paths.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { secureHost } from '../secure.ts';
@@ -83,6 +83,7 @@ test('removes everything of the operator, and says what is left to the caller', 
       program,
       program.slice(0, program.lastIndexOf('\\')),
       `${dir.agentPrograms}\\open-folders.json`,
+      orderedRebootFile,
       folderRecordFile,
       dir.agentPrograms,
     ],

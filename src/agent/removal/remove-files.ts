@@ -1,6 +1,6 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { checkPlaces, parentOf, pathKey } from '#contract/host-path.ts';
-import { agentProgram, agentProgramHash, dir, file, folderRecordFile } from '#contract/paths.ts';
+import { agentProgram, agentProgramHash, dir, file, folderRecordFile, orderedRebootFile } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 import { openFoldersFile } from '../secure.ts';
 import { readRecord, type StagedFile } from '../stage/record.ts';
@@ -124,5 +124,5 @@ async function usedByProgram(program: string, remover: Remover): Promise<string[
   const native = (await remover.names(dir.agentNative)).map(name => `${dir.agentNative}\\${name}`);
   const hash = agentProgramHash(program);
   const own = hash === undefined ? [] : [agentProgram(hash), parentOf(agentProgram(hash))];
-  return [...native, dir.agentNative, ...own, openFoldersFile, folderRecordFile, dir.agentPrograms];
+  return [...native, dir.agentNative, ...own, openFoldersFile, orderedRebootFile, folderRecordFile, dir.agentPrograms];
 }

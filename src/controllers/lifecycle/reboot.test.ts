@@ -71,7 +71,7 @@ test('a host that waits for the budget stays in service and is not connected to'
   const before = host.connectionCount;
   await askByAgent(lab);
   const { phase } = await lab.statusWhen(({ conditions = [] }) =>
-    conditions.some(({ reason, message }) => reason === 'WaitsForBudget' && message.includes('win-9 is being removed')),
+    conditions.some(({ reason, message = '' }) => reason === 'WaitsForBudget' && message.includes('win-9 is being removed')),
   );
   expect(phase).toBe('Ready');
   expect(host.connectionCount).toBe(before);
@@ -105,7 +105,7 @@ test('after three reboots in a day the host waits, and an event says so', async 
   const hours = (count: number) => timestamp(Date.now() - count * 3_600_000);
   await lab.patchStatus({ reboots: [hours(20), hours(10), hours(1)] });
   await askByAgent(lab);
-  await lab.statusWhen(({ conditions = [] }) => conditions.some(({ message }) => message.includes('rebooted 3 times')));
+  await lab.statusWhen(({ conditions = [] }) => conditions.some(({ message = '' }) => message.includes('rebooted 3 times')));
   await until(async () => (await lab.events()).some(text => text.includes('RebootLimitReached: REBOOT_LIMIT')));
   expect(host.boots).toBe(1);
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();

@@ -159,6 +159,7 @@ function portsFor(process: SimulatedProcess, ports: HostPorts): HostPorts {
     scripts: whileAlive(ports.scripts, process),
     system: whileAlive(ports.system, process),
     network: whileAlive(ports.network, process),
+    routes: whileAlive(ports.routes, process),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CertStore, Environment, HostPorts, ScriptRunner } from '#agent/ports.ts';
+import type { CertStore, Environment, HostPorts, Route, Routes, ScriptRunner } from '#agent/ports.ts';
 import type { Clock } from '#base/clock.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { SimulatedFiles } from './files.ts';
@@ -32,6 +32,7 @@ export function hostPorts(parts: HostParts): HostPorts {
     scripts: scriptsOf(clock, times.scriptMs),
     system: new SimulatedSystem({ ...parts, clock }),
     network: new SimulatedNetwork(state),
+    routes: routesOf(state),
   };
 }
 
@@ -59,6 +60,20 @@ function certificatesOf({ certificates }: HostState): CertStore {
     add: async der => void certificates.set(sha256(der), der),
     remove: async hash => void certificates.delete(hash),
   };
+}
+
+function routesOf(state: HostState): Routes {
+  const without = (gone: Route) => state.routes.filter(route => !isSameRoute(route, gone));
+  return {
+    list: async () => structuredClone(state.routes),
+    add: async route => void (state.routes = [...without(route), { ...route }]),
+    remove: async route => void (state.routes = without(route)),
+  };
+}
+
+/** As Windows compares them. */
+function isSameRoute(one: Route, other: Route): boolean {
+  return (['destination', 'gateway', 'interfaceIndex'] as const).every(name => one[name] === other[name]);
 }
 
 /** PowerShell scripts take time and have no effect. */
