@@ -3,9 +3,10 @@ import { timestamp } from '#base/clock.ts';
 import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Watch } from '#kube/controller/watches.ts';
+import { type Pod, type PodDisruptionBudget, podDisruptionBudgets, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { KillBeforeAct } from '../../../test/kit/lifecycle/kill-before-act.ts';
-import type { JoinLab } from '../../../test/kit/lifecycle/join-lab.ts';
+import { type JoinLab, namespace } from '../../../test/kit/lifecycle/join-lab.ts';
 import { annotate, joinedLab } from '../../../test/kit/lifecycle/removal-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -71,7 +72,9 @@ test('a host that waits for the budget stays in service and is not connected to'
   const before = host.connectionCount;
   await askByAgent(lab);
   const { phase } = await lab.statusWhen(({ conditions = [] }) =>
-    conditions.some(({ reason, message = '' }) => reason === 'WaitsForBudget' && message.includes('win-9 is being removed')),
+    conditions.some(
+      ({ reason, message = '' }) => reason === 'WaitsForBudget' && message.includes('win-9 is being removed'),
+    ),
   );
   expect(phase).toBe('Ready');
   expect(host.connectionCount).toBe(before);
@@ -100,12 +103,34 @@ test('a Node that an administrator cordoned stays cordoned', async () => {
   expect((await lab.node())?.spec?.unschedulable).toBe(true);
 });
 
+test('a drain that is blocked puts the Node back into service and ends the grant', async () => {
+  const { lab, host, budget } = await budgetLab(true);
+  const pod = {
+    metadata: { name: 'web', namespace, labels: { app: 'web' } },
+    spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
+  };
+  await lab.client.create<Pod>(pods, pod);
+  const selector = { matchLabels: { app: 'web' } };
+  await lab.client.create<PodDisruptionBudget>(podDisruptionBudgets, {
+    metadata: { name: 'web', namespace },
+    spec: { minAvailable: 1, selector },
+  });
+  await askByAgent(lab);
+  expect(await lab.failed('DRAIN_BLOCKED')).toContain(`${namespace}/web`);
+  await until(async () => !budget.isHeld && (await lab.node())?.spec?.unschedulable === undefined);
+  expect(host.boots).toBe(1);
+  await lab.client.delete(podDisruptionBudgets, 'web', { namespace });
+  await settled(lab, 1);
+});
+
 test('after three reboots in a day the host waits, and an event says so', async () => {
   const { lab, host } = await joinedLab();
   const hours = (count: number) => timestamp(Date.now() - count * 3_600_000);
   await lab.patchStatus({ reboots: [hours(20), hours(10), hours(1)] });
   await askByAgent(lab);
-  await lab.statusWhen(({ conditions = [] }) => conditions.some(({ message = '' }) => message.includes('rebooted 3 times')));
+  await lab.statusWhen(({ conditions = [] }) =>
+    conditions.some(({ message = '' }) => message.includes('rebooted 3 times')),
+  );
   await until(async () => (await lab.events()).some(text => text.includes('RebootLimitReached: REBOOT_LIMIT')));
   expect(host.boots).toBe(1);
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();

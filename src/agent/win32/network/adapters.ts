@@ -1,12 +1,7 @@
 import type { Adapter } from '../../ports.ts';
 import { bind, fillBuffer, type Koffi, type NativeFunction } from '../native.ts';
 import { windowsError } from '../win32-errors.ts';
-import {
-  decodeAdapters,
-  decodeDefaultRoutes,
-  joinRoutes,
-  type ListedAdapter,
-} from './adapter-records.ts';
+import { decodeAdapters, decodeDefaultRoutes, joinRoutes, type ListedAdapter } from './adapter-records.ts';
 import { adapterCalls } from './calls.ts';
 import { readRouteRows } from './routes.ts';
 

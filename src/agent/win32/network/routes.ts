@@ -16,7 +16,8 @@ export function openRoutes(koffi: Koffi): Routes {
   // Only hosts of some clouds need them.
   const change = (call: keyof typeof routeCalls, route: Route, done: number) => {
     const result = Number(bind(koffi, routeCalls)[call](encodeRoute(route)));
-    if (result !== 0 && result !== done) throw windowsError(call, `the route ${route.destination}`, result, checkRoutes);
+    if (result !== 0 && result !== done)
+      throw windowsError(call, `the route ${route.destination}`, result, checkRoutes);
   };
   return {
     list: async () => decodeRoutes(readRouteRows(koffi, calls)),

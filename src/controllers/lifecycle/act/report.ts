@@ -15,7 +15,7 @@ import {
   waitingStatus,
   withConditions,
 } from '#node/lifecycle/instance-status.ts';
-import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
+import { type RebootLimit, rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { credentialsMs, type Decision } from '../decide.ts';
 import { addressConflicts, setupEvent } from '../events.ts';
@@ -49,7 +49,7 @@ export async function reportNode(
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes);
   const limit = waits.some(({ journey }) => journey === 'reboot') ? rebootLimit(instance, clock.now()) : undefined;
-  const alarms = limit === undefined ? [] : [eventText.rebootLimitReached(limit.problem)];
+  const alarms = limit ? [eventText.rebootLimitReached(limit.problem)] : [];
   work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...alarms]);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
   const further = [
@@ -62,10 +62,18 @@ export async function reportNode(
     work,
     pass,
   );
-  const ms = credentialsMs({ instance, nowMs: clock.now() });
-  if (reach?.ok === false) return after(Math.min(probeMs, ms ?? probeMs), 'the kubelet could not be reached');
-  if (limit !== undefined) return after(Math.min(recheckMs, ms ?? recheckMs), 'the host must not be rebooted again yet');
-  return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
+  return nextLook(credentialsMs({ instance, nowMs: clock.now() }), reach, limit);
+}
+
+function nextLook(
+  credentialsEndMs: number | undefined,
+  reach: KubeletReach | undefined,
+  limit: RebootLimit | undefined,
+): Outcome {
+  const within = (ms: number) => Math.min(ms, credentialsEndMs ?? ms);
+  if (reach?.ok === false) return after(within(probeMs), 'the kubelet could not be reached');
+  if (limit !== undefined) return after(within(recheckMs), 'the host must not be rebooted again yet');
+  return credentialsEndMs === undefined ? done : after(credentialsEndMs, 'the certificate of the agent expires');
 }
 
 function waitsForReboot({ name, ready }: NodeView, { code, message, remedy }: AppError): NewCondition {

@@ -28,7 +28,12 @@ const causes: [about: string, WindowsInstance, NodeView | undefined, want: strin
   ['a request that was carried out', instanceWith({ rebootRequest: 'a' }, 'a'), node(), undefined],
   ['a request that was withdrawn', instanceWith({ rebootRequest: 'a' }), node(), undefined],
   ['an interrupted reboot', instanceWith({ journey, phase: 'Rebooting' }), node(), 'its reboot is not finished'],
-  ['a host that does not come back', instanceWith({ journey, phase: 'Failed', reboot }), node(), 'its reboot is not finished'],
+  [
+    'a host that does not come back',
+    instanceWith({ journey, phase: 'Failed', reboot }),
+    node(),
+    'its reboot is not finished',
+  ],
   ['a failed attempt', instanceWith({ journey, phase: 'Failed' }), node(), undefined],
 ];
 test.each(causes)('knows whether %s is a cause', (_, instance, seen, want) => {

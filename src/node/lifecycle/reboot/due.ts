@@ -45,10 +45,7 @@ export interface RebootLimit {
 }
 
 /** Why the host is not rebooted again now; undefined when it may be. */
-export function rebootLimit(
-  { metadata, status = {}, spec }: WindowsInstance,
-  nowMs: number,
-): RebootLimit | undefined {
+export function rebootLimit({ metadata, status = {}, spec }: WindowsInstance, nowMs: number): RebootLimit | undefined {
   const [oldest = '', ...others] = lastDay(status.reboots, nowMs);
   // A reboot that has begun is finished, and is one of those that were counted.
   if (others.length + 1 < maxReboots || isInterrupted(status)) return undefined;
