@@ -3,11 +3,11 @@ import { timestamp } from '#base/clock.ts';
 import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Watch } from '#kube/controller/watches.ts';
-import { type Pod, type PodDisruptionBudget, podDisruptionBudgets, pods } from '#kube/resources.ts';
+import { type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { KillBeforeAct } from '../../../test/kit/lifecycle/kill-before-act.ts';
 import { type JoinLab, namespace } from '../../../test/kit/lifecycle/join-lab.ts';
-import { annotate, joinedLab } from '../../../test/kit/lifecycle/removal-lab.ts';
+import { annotate, joinedLab, refusingEvictions } from '../../../test/kit/lifecycle/removal-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -23,7 +23,8 @@ async function budgetLab(isFree: boolean) {
     },
     end: async () => void (budget.isHeld = false),
   };
-  return { ...(await joinedLab({ rollout: { grants, watchTurns: () => noWatch } })), budget };
+  const rollout = { grants, watchTurns: () => noWatch };
+  return { ...(await joinedLab({ rollout })), budget, rollout };
 }
 
 const askByAgent = (lab: JoinLab) => lab.report({ rebootRequired: 'true' });
@@ -104,22 +105,19 @@ test('a Node that an administrator cordoned stays cordoned', async () => {
 });
 
 test('a drain that is blocked puts the Node back into service and ends the grant', async () => {
-  const { lab, host, budget } = await budgetLab(true);
-  const pod = {
-    metadata: { name: 'web', namespace, labels: { app: 'web' } },
-    spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
-  };
-  await lab.client.create<Pod>(pods, pod);
-  const selector = { matchLabels: { app: 'web' } };
-  await lab.client.create<PodDisruptionBudget>(podDisruptionBudgets, {
+  const { lab, host, operator, budget, rollout } = await budgetLab(true);
+  await operator.stop();
+  const blocked = { isOn: true };
+  lab.start({ rollout, client: refusingEvictions(lab.client, () => blocked.isOn) });
+  await lab.client.create<Pod>(pods, {
     metadata: { name: 'web', namespace },
-    spec: { minAvailable: 1, selector },
+    spec: { nodeName: 'win-5', terminationGracePeriodSeconds: 0, containers: [{ name: 'web', image: 'web' }] },
   });
   await askByAgent(lab);
   expect(await lab.failed('DRAIN_BLOCKED')).toContain(`${namespace}/web`);
   await until(async () => !budget.isHeld && (await lab.node())?.spec?.unschedulable === undefined);
   expect(host.boots).toBe(1);
-  await lab.client.delete(podDisruptionBudgets, 'web', { namespace });
+  blocked.isOn = false;
   await settled(lab, 1);
 });
 
