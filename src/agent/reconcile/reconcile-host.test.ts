@@ -8,8 +8,6 @@ import { service, type ServicesManifest } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
-import { rebootHost } from '../host-changes.ts';
-import { createHostValues } from '../host-values/host-values.ts';
 import { readState } from '../state.ts';
 import { type PassOutcome, reconcileHost } from './reconcile-host.ts';
 
@@ -68,48 +66,6 @@ test('configures a node and reports the version last, without a word to the Node
   expect(host.report).toEqual({ ...emptyReport, version: 'v2', bootId: host.bootId, confirmedBoot: host.bootId });
   expect(host.log.at(-1)).toBe('report version=v2');
   expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
-});
-
-const reboots: [about: string, ordered: boolean, noticed: number][] = [
-  ['that nobody ordered is noticed once', false, 1],
-  ['that was ordered is not noticed', true, 0],
-];
-test.each(reboots)('a reboot %s; the version is confirmed again', async (_, ordered, noticed) => {
-  const host = hostFor();
-  let notices = 0;
-  const look = { onUnplannedReboot: () => void (notices += 1) };
-  await pass(host, look);
-  if (ordered) await rebootHost(host.bootId, 0, host);
-  await host.reboot();
-  for (const _again of [1, 2]) await pass(host, look);
-  expect(notices).toBe(noticed);
-  expect(host.report.confirmedBoot).toBe(host.bootId);
-  expect(await runs(host)).toEqual(['kubelet.exe', 'overlay.exe win-1']);
-});
-
-test('a reboot loses networks and routes, and the next pass restores them', async () => {
-  const host = hostFor();
-  const subnetAnnotation = 'subnet';
-  const route = { kind: 'host-route', arguments: { address: '169.254.169.254' } } as const;
-  const network = { kind: 'cni-and-kube-proxy', arguments: { serviceCIDR: '172.30.0.0/16', subnetAnnotation } } as const;
-  const proxy = service({ name: 'kube-proxy', command: 'proxy.exe', prepare: [network, route] });
-  const manifest = { services: [proxy], files: [], environment: {}, watchedEnvironment: [] };
-  host.configMaps = [{ name: 'windows-services-v2', created: '2026-01-01T00:00:00Z', data: printManifest(manifest) }];
-  Object.assign(host.node?.annotations ?? {}, { [subnetAnnotation]: '10.132.1.0/24' });
-  const ports = { ...host, cluster: host.cluster, host: createHostValues(host, { clock: host.clock }) };
-  const run = () => reconcileHost(ports, options, host.waiting());
-  const seen = () => [
-    host.state.endpoints.map(({ name, networkId }) => [name, networkId]),
-    host.state.routes.map(({ destination, gateway }) => [destination, gateway]),
-  ];
-  host.overlayAfter = 0;
-  await run();
-  const before = seen();
-  await host.reboot();
-  expect(seen()).not.toEqual(before);
-  host.overlayAfter = 0;
-  expect(await run()).toEqual({ did: 'configure', version: 'v2' });
-  expect(seen()).toEqual(before);
 });
 
 test('writes nothing in a second pass', async () => {
