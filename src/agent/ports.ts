@@ -250,6 +250,25 @@ export interface HostLocks {
   tryLock(path: string): Promise<Disposable | undefined>;
 }
 
+/** An IPv4 route. */
+export interface Route {
+  /** As `address/length`. */
+  destination: string;
+  /** `0.0.0.0` when the destination is on the link. */
+  gateway: string;
+  interfaceIndex: number;
+  metric: number;
+}
+
+/** The IPv4 routes of the host; added ones last until the next boot. */
+export interface Routes {
+  list(): Promise<Route[]>;
+  /** Does nothing if it exists. */
+  add(route: Route): Promise<void>;
+  /** Does nothing if it is missing. */
+  remove(route: Route): Promise<void>;
+}
+
 /** What a program gets that runs as a Windows service. */
 export interface ServiceLife {
   /** Aborted when the service has to stop, also because Windows shuts down. */
@@ -269,6 +288,7 @@ export interface HostPorts {
   system: System;
   network: HostNetwork;
   locks: HostLocks;
+  routes: Routes;
 }
 
 /** Services ConfigMaps, read by name. */

@@ -62,14 +62,15 @@ const reported = ({ seen }: ReturnType<typeof reportOn>) => parseReport(seen.dat
 test('writes what has changed, with the boot, and nothing else of the object', async () => {
   const given = reportOn();
   await given.report.change({ version: 'v1' });
-  expect(given.seen.patches).toEqual([{ version: 'v1', bootID: 'boot-1' }]);
+  expect(given.seen.patches).toEqual([{ version: 'v1', bootID: 'boot-1', confirmedBootID: 'boot-1' }]);
   await given.report.change({ rebootRequired: true });
   expect(given.seen.patches.at(-1)).toEqual({ rebootRequired: 'true' });
-  expect(reported(given)).toEqual({ ...emptyReport, version: 'v1', bootId: 'boot-1', rebootRequired: true });
+  const boot = { bootId: 'boot-1', confirmedBoot: 'boot-1' };
+  expect(reported(given)).toEqual({ ...emptyReport, ...boot, version: 'v1', rebootRequired: true });
 });
 
 test('writes no unchanged report, and reads it once', async () => {
-  const given = reportOn(printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1' }));
+  const given = reportOn(printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1', confirmedBoot: 'boot-1' }));
   for (const _ of [1, 2, 3]) await given.report.change({ version: 'v1', rebootRequired: false });
   expect(given.seen.calls).toEqual(['get']);
 });
@@ -127,7 +128,7 @@ test('reads again after a failed write', async () => {
   given.seen.failure = new Error('the connection broke');
   await expect(given.report.change({ version: 'v1' })).rejects.toThrow('the connection broke');
   given.seen.failure = undefined;
-  given.seen.data = printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1' });
+  given.seen.data = printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1', confirmedBoot: 'boot-1' });
   await given.report.change({ version: 'v1' });
   expect(given.seen.calls).toEqual(['get', 'patch', 'get']);
 });

@@ -107,7 +107,8 @@ export class Report {
     const nodeUid = this.#options.nodeUid() ?? before.nodeUid;
     // Events of an earlier boot or Node would look like the present state.
     const events = isReportOf(before, { bootId, nodeUid }) ? before.events : [];
-    const after = { ...before, ...change, bootId, nodeUid, events: written.reduce(addEvent, events) };
+    const confirmedBoot = change.version === undefined ? before.confirmedBoot : bootId;
+    const after = { ...before, ...change, bootId, nodeUid, confirmedBoot, events: written.reduce(addEvent, events) };
     const data = what === 'everything' ? printReport(after) : changedData(before, after);
     if (Object.keys(data).length > 0) {
       this.#known = undefined;

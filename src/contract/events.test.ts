@@ -175,6 +175,19 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'RolloutSettingInvalid',
     'ROLLOUT_SETTING_INVALID: soak is x. Set soak.',
   ],
+  [
+    eventText.instanceRebooted('10.1.42.1', 'win-1'),
+    'Normal',
+    'InstanceRebooted',
+    'Rebooted instance with address 10.1.42.1; Node win-1 is ready',
+  ],
+  [eventText.instanceRebootFailure('HOST_X: bad'), 'Warning', 'InstanceRebootFailure', 'HOST_X: bad'],
+  [
+    eventText.rebootLimitReached({ code: 'REBOOT_LIMIT', message: 'rebooted 3 times', remedy: 'Read the events.' }),
+    'Warning',
+    'RebootLimitReached',
+    'REBOOT_LIMIT: rebooted 3 times. Read the events.',
+  ],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
   [
     eventText.nodeRemovedByForce({ node: 'win-1', address: '10.0.0.1', removed: '2026-03-01T12:00:00Z' }, 'clean up'),

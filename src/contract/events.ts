@@ -51,6 +51,11 @@ export const eventText = {
   /** New: the Go operator leaves these to the logs. */
   instanceTeardownFailure: (message: string) => warning('InstanceTeardownFailure', message),
   instanceRemovalIncomplete: (message: string) => warning('InstanceRemovalIncomplete', message),
+  instanceRebooted: (address: string, node: string) =>
+    normal('InstanceRebooted', `Rebooted instance with address ${address}; Node ${node} is ready`),
+  instanceRebootFailure: (message: string) => warning('InstanceRebootFailure', message),
+  rebootLimitReached: ({ code, message, remedy }: EventProblem) =>
+    warning('RebootLimitReached', `${code}: ${message}. ${remedy}`),
   machineSetup: (machine: string) => normal('MachineSetup', `Machine ${machine} configured successfully`),
   machineAuthenticationFailure: (machine: string) =>
     warning('MachineSetupFailure', `Machine ${machine} authentication failure`),

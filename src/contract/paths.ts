@@ -116,6 +116,9 @@ export const leaderFile = `${dir.agentPrograms}\\leader.json`;
 /** Held by the command that changes the host. */
 export const lockFile = `${dir.agentPrograms}\\lock`;
 
+/** The boot in which the operator last ordered a reboot. */
+export const orderedRebootFile = `${dir.agentPrograms}\\ordered-reboot`;
+
 /** Path of a bundle until it is staged; only a complete one has this name. */
 export function bundlePath(sha256: string): string {
   return `${dir.incoming}\\${sha256}`;

@@ -67,6 +67,7 @@ export class ModelHost implements AgentPorts, HostPorts {
       structuredClone(defaultTraits),
     ),
     adapters: [adapter('Ethernet', ['10.0.0.5/24', 'fe80::5/64'], 25)],
+    routes: [{ destination: '0.0.0.0/0', gateway: '10.0.0.1', interfaceIndex: 7, metric: 0 }],
     variables: {},
     variablesAtBoot: {},
   };
@@ -135,6 +136,10 @@ export class ModelHost implements AgentPorts, HostPorts {
   });
 
   readonly locks = this.#ports.locks;
+  readonly routes = beforeCalls(this.#ports.routes, call => this.#note(call), {
+    add: ({ destination, gateway }) => `add route ${destination} over ${gateway}`,
+    remove: ({ destination, gateway }) => `remove route ${destination} over ${gateway}`,
+  });
 
   readonly environment = beforeCalls(this.#ports.environment, call => this.#note(call), {
     setMachine: name => `set ${name}`,
@@ -176,7 +181,8 @@ export class ModelHost implements AgentPorts, HostPorts {
     node: async () => this.node && nodeObject(this.node),
     readReport: async () => ({ ...this.report }),
     report: async change => {
-      const after = { ...this.report, ...change, bootId: this.bootId };
+      const confirmedBoot = change.version === undefined ? this.report.confirmedBoot : this.bootId;
+      const after = { ...this.report, ...change, bootId: this.bootId, confirmedBoot };
       for (const name of ['version', 'rebootRequired'] as const) {
         if (after[name] !== this.report[name]) this.#note(`report ${name}=${after[name]}`);
       }

@@ -9,7 +9,15 @@ import { waitForSwap } from '../activation/gate.ts';
 import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import { failureEvent, outcomeEvent, recoveredEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
+import {
+  failureEvent,
+  outcomeEvent,
+  recoveredEvent,
+  repairEvent,
+  securedEvent,
+  unplannedRebootEvent,
+  waitingEvent,
+} from './events.ts';
 import { recordedNotices } from './service-notices.ts';
 import { UnknownServices } from './unknown-services.ts';
 
@@ -56,6 +64,10 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
       onRepaired: paths => {
         log.warn('Restored changed files', { paths });
         record(repairEvent(paths));
+      },
+      onUnplannedReboot: () => {
+        log.warn('Host was rebooted, but not by the operator');
+        record(unplannedRebootEvent());
       },
       onSecured: events => {
         log.warn('Fixed owner or rights of files', { events });

@@ -55,8 +55,15 @@ const versions: [name: string, node: NodeView | undefined, reported: string, wan
   ['does not report a version for a Node that has gone', undefined, '', false],
 ];
 for (const [name, seen, reported, want] of versions) {
-  test(name, () => expect(needsVersion(seen, { version: reported }, { version: 'v2', setVersion: '' })).toBe(want));
+  const report = { version: reported, confirmedBoot: 'boot-2' };
+  const now = { version: 'v2', setVersion: '', bootId: 'boot-2' };
+  test(name, () => expect(needsVersion(seen, report, now)).toBe(want));
 }
+test('confirms the version again in every boot', () => {
+  const seen = node({ [desiredVersion]: 'v2' });
+  const report = { version: 'v2', confirmedBoot: 'boot-1' };
+  expect(needsVersion(seen, report, { version: 'v2', setVersion: '', bootId: 'boot-2' })).toBe(true);
+});
 
 const watched = ['HTTP_PROXY', 'NO_PROXY'];
 const environment = (registry: Record<string, string>, wanted: Record<string, string>) =>

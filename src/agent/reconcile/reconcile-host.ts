@@ -2,7 +2,7 @@ import { AppError, shown } from '#base/errors.ts';
 import { type AgentReport, failureIn } from '#contract/agent-report.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { file } from '#contract/paths.ts';
+import { file, orderedRebootFile } from '#contract/paths.ts';
 import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
@@ -27,7 +27,7 @@ import type { HashOf } from '../stage/hash-cache.ts';
 import { readRecord } from '../stage/record.ts';
 import { repairFiles } from '../stage/repair.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
-import { decideReboot, decideStart, isRebootRequired, needsVersion } from './decide.ts';
+import { decideReboot, decideStart, isRebootRequired, isUnplannedReboot, needsVersion } from './decide.ts';
 
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
   cluster: Cluster;
@@ -46,6 +46,8 @@ export interface PassOptions {
   onSecured?(events: readonly string[]): void;
   /** Called when the host is configured again after a failure that was reported. */
   onRecovered?(): void;
+  /** Called in the first pass after a reboot that the operator did not order. */
+  onUnplannedReboot?(): void;
   /** Called for failures that do not matter for the state of the host. */
   onWarning?(text: string): void;
   /** Called when a service was started or its process ended without a change of the manifest. */
@@ -71,6 +73,7 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
     await reported();
     return { did: 'skip', why: start.why };
   }
+  await noticeReboot(ports, options);
   const manifest = await readManifest(start.version, ports.cluster);
   const settings = await reconcileSettings(manifest, options.caBundle, reported, ports);
   if (settings.because.length > 0) {
@@ -88,7 +91,7 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   if (awaits !== undefined) return { did: 'wait', for: awaits };
   const versions = { version: start.version, setVersion };
   const report = await reported();
-  await finish(versions, report, ports.cluster, { ...waiting, patience: options.readyPatience });
+  await finish(versions, report, ports, { ...waiting, patience: options.readyPatience });
   if (failureIn(report.events) !== undefined) options.onRecovered?.();
   return { did: 'configure', version: start.version };
 }
@@ -108,6 +111,14 @@ async function startReport({ cluster, files, host }: AgentPorts): Promise<Report
   });
   reporting.catch(() => undefined);
   return () => reporting;
+}
+
+/** The event is lost if the agent ends before it is reported; the reboot itself is healed in any case. */
+async function noticeReboot({ files, host }: AgentPorts, options: PassOptions): Promise<void> {
+  const [state, bootId] = [await readState(files), await host.bootId()];
+  if (state.lastBoot === bootId) return;
+  if (isUnplannedReboot(state, { bootId, ordered: await files.read(orderedRebootFile) })) options.onUnplannedReboot?.();
+  await changeState(files, { lastBoot: bootId });
 }
 
 /** Without services that would fail until the agent has a certificate for cloud-node-manager. */
@@ -234,7 +245,7 @@ async function resultOf<T>(act: () => Promise<T>): Promise<{ value?: T; problem?
 async function finish(
   versions: { version: string; setVersion: string },
   report: AgentReport,
-  cluster: Cluster,
+  { cluster, host }: Pick<AgentPorts, 'cluster' | 'host'>,
   waiting: Waiting,
 ): Promise<void> {
   const node = await poll(async () => {
@@ -246,5 +257,6 @@ async function finish(
       remedy: `Run \`kubectl describe node\` for the reason, and \`Get-Content ${file.kubeletLog} -Tail 20\` on the host; if the kubelet hangs, run \`Restart-Service -Force kubelet\` there.`,
     });
   }
-  if (needsVersion(node.seen, report, versions)) await cluster.report({ version: versions.version });
+  const confirmed = { ...versions, bootId: await host.bootId() };
+  if (needsVersion(node.seen, report, confirmed)) await cluster.report({ version: versions.version });
 }

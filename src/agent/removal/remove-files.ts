@@ -1,6 +1,15 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { checkPlaces, parentOf, pathKey } from '#contract/host-path.ts';
-import { agentProgram, agentProgramHash, dir, file, folderRecordFile, leaderFile, lockFile } from '#contract/paths.ts';
+import {
+  agentProgram,
+  agentProgramHash,
+  dir,
+  file,
+  folderRecordFile,
+  leaderFile,
+  lockFile,
+  orderedRebootFile,
+} from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 import { openFoldersFile } from '../secure.ts';
 import { readSets, type StagedFile } from '../stage/record.ts';
@@ -131,6 +140,6 @@ async function usedByProgram(program: string, remover: Remover): Promise<string[
   const native = (await remover.names(dir.agentNative)).map(name => `${dir.agentNative}\\${name}`);
   const hash = agentProgramHash(program);
   const own = hash === undefined ? [] : [agentProgram(hash), parentOf(agentProgram(hash))];
-  const records = [leaderFile, lockFile, openFoldersFile, folderRecordFile];
+  const records = [leaderFile, lockFile, openFoldersFile, orderedRebootFile, folderRecordFile];
   return [...native, dir.agentNative, ...own, ...records, dir.agentPrograms];
 }

@@ -10,7 +10,7 @@ export const reboot: Verb = {
   changesHost: true,
   async run(values, deps) {
     const delaySeconds = Math.ceil(durationMs(values.delay) / 1000);
-    const outcome = await rebootHost(values['boot-id'], delaySeconds, deps.host().system);
+    const outcome = await rebootHost(values['boot-id'], delaySeconds, deps.host());
     const text = outcome.rebooting ? `The host reboots in ${outcome.inSeconds} s.` : `Skipped: ${outcome.why}.`;
     return { text, data: outcome };
   },

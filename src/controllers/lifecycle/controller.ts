@@ -43,6 +43,7 @@ import {
   adoptKind,
   configureKind,
   type JourneyKind,
+  rebootKind,
   reconnectKind,
   removeKind,
   runJourney,
@@ -250,6 +251,7 @@ const kinds: Partial<Record<JourneyName, JourneyStart>> = {
   adopt: startOf(adoptKind),
   rollback: startOf(rollbackKind),
   upgrade: startOf(upgradeKind),
+  reboot: startOf(rebootKind),
   reconnect: startOf(reconnectKind),
 };
 

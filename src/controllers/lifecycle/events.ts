@@ -77,12 +77,17 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
   ];
 }
 
-/** Events of a failed removal; none while the condition has the same reason. */
-export function removalFailureEvents(instance: WindowsInstance, error: AppError): InstanceEvent[] {
-  const known = findCondition(instance.status?.conditions, instanceCondition.configured);
-  if (known?.status === 'False' && known.reason === error.code) return [];
-  const text = eventText.instanceTeardownFailure(failureText(error, instance));
-  return eventObjects(instance).map(object => ({ object, text }));
+export const removalFailureEvents = failuresAs(eventText.instanceTeardownFailure);
+export const rebootFailureEvents = failuresAs(eventText.instanceRebootFailure);
+
+/** Events of a failed journey other than a join; none while the condition has the same reason. */
+function failuresAs(textOf: (message: string) => EventText) {
+  return (instance: WindowsInstance, error: AppError): InstanceEvent[] => {
+    const known = findCondition(instance.status?.conditions, instanceCondition.configured);
+    if (known?.status === 'False' && known.reason === error.code) return [];
+    const text = textOf(failureText(error, instance));
+    return eventObjects(instance).map(object => ({ object, text }));
+  };
 }
 
 /** Events of a failed upgrade or rollback; none while the condition has the same reason from an earlier attempt. */

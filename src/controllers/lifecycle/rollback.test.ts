@@ -57,7 +57,14 @@ test('an agent that reports failures for a minute is rolled back before the time
     if (host.sets.sets.current?.version !== newer) return;
     const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3' } as const;
     const events = [{ ...failure, time: new Date().toISOString() }];
-    const { events: text = '' } = printReport({ version: '', bootId: '', nodeUid: '', rebootRequired: false, events });
+    const { events: text = '' } = printReport({
+      version: '',
+      bootId: '',
+      confirmedBoot: '',
+      nodeUid: '',
+      rebootRequired: false,
+      events,
+    });
     void lab.report({ events: text });
   };
   start();

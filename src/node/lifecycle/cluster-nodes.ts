@@ -65,6 +65,13 @@ export function createClusterNodes({
       const failure = isReportOf(report, { nodeUid: uid }) ? failureIn(report.events) : undefined;
       return failure && `${failure.reason}: ${failure.message}`;
     },
+    bootReport: ({ name, uid }, bootId) => {
+      const report = parseReport(reportOf(name));
+      if (report.bootId !== bootId || !isReportOf(report, { nodeUid: uid })) return 'nothing';
+      if (report.rebootRequired) return 'requires reboot';
+      // Agents of earlier versions do not report the boot of their confirmation.
+      return report.confirmedBoot === '' || report.confirmedBoot === bootId ? 'confirmed' : 'nothing';
+    },
     clearReport: async (node, what, signal) => {
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };
       // The report first: otherwise the operator would mirror its value to the Node again.

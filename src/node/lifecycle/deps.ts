@@ -93,6 +93,8 @@ export interface ClusterNodes {
   lastEvent(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
   /** The failure in the report of the agent that has not been followed by a success. */
   agentFailure(node: Pick<NodeView, 'name' | 'uid'>): string | undefined;
+  /** What the agent has reported in this boot. */
+  bootReport(node: Pick<NodeView, 'name' | 'uid'>, bootId: string): BootReport;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */
@@ -115,6 +117,9 @@ export interface NodeDrainOptions {
   /** What else helps when pods stay. */
   remedy?: string;
 }
+
+/** `confirmed`: all services run. */
+export type BootReport = 'nothing' | 'confirmed' | 'requires reboot';
 
 /** Which events of an agent are about the present state. */
 export interface EventLimits {

@@ -94,3 +94,24 @@ export abstract class HostJourney implements AsyncDisposable {
     await this.host[Symbol.asyncDispose]();
   }
 }
+
+/** A journey that needs nothing of the payload but the agent program, which a step loads. */
+export abstract class AgentJourney extends HostJourney {
+  /** Why it ends before its first act; the Node stays in service. */
+  refusal: string | undefined;
+  #agent: PlainFile | undefined;
+
+  get agent(): PlainFile {
+    if (this.#agent === undefined) throw new Error('the agent program is not loaded yet');
+    return this.#agent;
+  }
+
+  set agent(agent: PlainFile) {
+    this.#agent = agent;
+  }
+
+  /** The name of the kubelet is on the host; where a cloud gives the name, it is not needed any more. */
+  get inventoryOptions(): InventoryOptions {
+    return {};
+  }
+}

@@ -44,6 +44,7 @@ export const conditionReason = {
   rollingBack: 'RollingBack',
   /** A later upgrade succeeded after one was rolled back. */
   upgraded: 'Upgraded',
+  rebooting: 'Rebooting',
   waitsForBudget: 'WaitsForBudget',
   /** The current step takes more than twice the usual time. */
   slowStep: 'SlowStep',
@@ -67,7 +68,13 @@ export interface StatusStamp {
 const runningMessage = {
   configuring: 'The host is being configured.',
   removing: 'The host is being removed.',
+  rebooting: 'The host is being rebooted.',
 } as const;
+
+function runningKind(phase: InstancePhase): keyof typeof runningMessage {
+  if (phase === 'Removing') return 'removing';
+  return phase === 'Rebooting' ? 'rebooting' : 'configuring';
+}
 
 /** A failure stays visible until the failed step has succeeded. */
 export function configuringStatus(
@@ -78,7 +85,7 @@ export function configuringStatus(
   if (phase === 'Upgrading' || phase === 'RollingBack') return upgradingStatus(view, stamp, phase);
   const { journal } = view;
   const hasFailed = hasFailedStep(journal);
-  const kind = phase === 'Removing' ? 'removing' : 'configuring';
+  const kind = runningKind(phase);
   const running = { status: 'False', reason: conditionReason[kind] } as const;
   return before => {
     const conditions: NewCondition[] = [
@@ -211,6 +218,7 @@ const openPhases: readonly InstancePhase[] = [
   'RollingBack',
   'Reconnecting',
   'Adopting',
+  'Rebooting',
   'Removing',
   'Failed',
   'Paused',

@@ -96,10 +96,10 @@ export class JourneyRecord implements AsyncDisposable {
     await this.#writer.write();
   }
 
-  /** Resolves once it is stored. */
-  async saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
+  /** Resolves once it is stored, with the change of the record. */
+  async saveReboot(reboot: InstanceReboot | undefined, change: InstanceRecord = {}): Promise<void> {
     this.#reboot = reboot;
-    await this.#writer.write();
+    await this.save(change);
   }
 
   /** Goes on as another journey, with the same timeline: its next attempt starts there. */

@@ -278,13 +278,16 @@ export class JoinLab {
     // The agent applies the services of the version of its files.
     const wanted = desired === undefined ? undefined : (host.sets.sets.current?.version ?? desired);
     const report = await this.client.get(configMaps, reportName(name), { namespace });
-    const { version: reported, rebootRequired } = parseReport(report.data);
-    if (wanted === undefined || rebootRequired || this.behavior.noVersion) return;
+    const { version: reported, rebootRequired, bootId, confirmedBoot } = parseReport(report.data);
+    const bootID = host.model.bootId;
+    const isWaiting = rebootRequired && ['', bootID].includes(bootId);
+    if (wanted === undefined || isWaiting || this.behavior.noVersion) return;
     if (wanted === this.behavior.brokenVersion) return;
     host.agentBoot ??= host.boots;
     const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
-    if (isBefore) await this.report({ rebootRequired: 'true' }, name);
-    else if (reported !== wanted) await this.report({ version: wanted }, name);
+    if (isBefore) await this.report({ rebootRequired: 'true', bootID }, name);
+    else if (reported !== wanted || confirmedBoot !== bootID)
+      await this.report({ version: wanted, rebootRequired: 'false', bootID, confirmedBootID: bootID }, name);
   }
 
   /** What the agent of a host writes. */

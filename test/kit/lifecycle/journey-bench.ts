@@ -116,12 +116,12 @@ export class JourneyBench {
   #record(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): JourneyRecord {
     const { api: client, clock, reboots, records } = this;
     class ListedRecord extends JourneyRecord {
-      override saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
+      override saveReboot(reboot: InstanceReboot | undefined, change?: InstanceRecord): Promise<void> {
         reboots.push(reboot);
-        return super.saveReboot(reboot);
+        return super.saveReboot(reboot, change);
       }
       override save(change: InstanceRecord): Promise<void> {
-        records.push(change);
+        if (Object.keys(change).length > 0) records.push(change);
         return super.save(change);
       }
     }

@@ -1,7 +1,9 @@
-import { findCondition } from '#base/condition.ts';
+import { findCondition, type NewCondition } from '#base/condition.ts';
+import type { AppError } from '#base/errors.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { grantedJourneys } from '#contract/rollout-grants.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
@@ -14,6 +16,7 @@ import {
   waitingStatus,
   withConditions,
 } from '#node/lifecycle/instance-status.ts';
+import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { credentialsMs, type Decision } from '../decide.ts';
 import { addressConflicts, setupEvent } from '../events.ts';
@@ -45,10 +48,16 @@ export async function reportNode(
   await endLeftGrant(instance, node, work, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes);
-  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
+  const limit = waits.some(({ journey }) => journey === 'reboot') ? rebootLimit(instance, clock.now()) : undefined;
+  const alarms = limit ? [eventText.rebootLimitReached(limit.problem)] : [];
+  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...alarms]);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
   const health = lookAtHealth(instance, node, work);
-  const further = [...(reach === undefined ? [] : [kubeletCondition(reach)]), ...restConditions(node, health, waits)];
+  const further = [
+    ...(reach === undefined ? [] : [kubeletCondition(reach)]),
+    ...restConditions(node, health, waits),
+    ...(limit === undefined ? [] : [waitsForReboot(node, limit.problem)]),
+  ];
   await patchStatus(
     instance,
     stamp => before => {
@@ -76,6 +85,11 @@ async function endLeftGrant(instance: WindowsInstance, node: NodeView, { deps }:
   const { phase, journey: last } = instance.status ?? {};
   const mayHaveGrant = phase === 'Removing' || (last !== undefined && grantedJourneys.has(last.name));
   if (mayHaveGrant && node.ready) await deps.grants.end(instance, signal);
+}
+
+function waitsForReboot({ name, ready }: NodeView, { code, message, remedy }: AppError): NewCondition {
+  const text = `Node ${name} waits for a reboot: ${message}. ${remedy}`;
+  return { type: instanceCondition.ready, status: ready ? 'True' : 'False', reason: code, message: text };
 }
 
 /** No watch reports that a firewall was opened. */

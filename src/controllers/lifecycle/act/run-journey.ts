@@ -1,10 +1,11 @@
+import type { NewCondition } from '#base/condition.ts';
 import { type AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { instanceAnnotation } from '#contract/names.ts';
-import type { InstancePhase, JourneyName } from '#contract/windows-instance/resource.ts';
+import { instanceCondition, type InstancePhase, type JourneyName } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
@@ -14,10 +15,13 @@ import { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { kubeletCondition } from '#node/lifecycle/configure/reach-kubelet.ts';
 import { adopt, configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import type { HostJourney } from '#node/lifecycle/host-journey.ts';
+import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
 import { withForceRemedy } from '#node/lifecycle/remove/cluster-steps.ts';
 import { type RemovalCluster, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
 import { remove } from '#node/lifecycle/remove/steps.ts';
+import { RebootJourney } from '#node/lifecycle/reboot/journey.ts';
+import { reboot } from '#node/lifecycle/reboot/steps.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -26,6 +30,7 @@ import {
   failureEvents,
   type InstanceEvent,
   isTransientFailure,
+  rebootFailureEvents,
   removalFailureEvents,
   setupEvent,
 } from '../events.ts';
@@ -99,6 +104,36 @@ export const removeKind: JourneyKind<RemoveJourney> = {
     if (refusal !== undefined) log.info('Not removing host', { address, why: refusal });
   },
 };
+
+export const rebootKind: JourneyKind<RebootJourney> = {
+  name: 'reboot',
+  run: reboot,
+  phase: 'Rebooting',
+  create: (instance, deps, record) => new RebootJourney(instance, deps, record),
+  needsAcceptance: true,
+  failure: error => error,
+  failureEvents: rebootFailureEvents,
+  waitsFor: ({ refusal }) => refusal,
+  finish: async (journey, { recorder, version }, log) => {
+    const { node, refusal, instance, record, address } = journey;
+    if (node === undefined) return;
+    if (refusal !== undefined) {
+      log.info('Not rebooting host', { address, why: refusal });
+      return record.finish(node, version, [waitsForReboot(node.name, refusal)]);
+    }
+    log.info('Rebooted host', { Node: node.name, ...journey.host.usage() });
+    const wasOrdered = journey.hasRebooted || record.reboot !== undefined;
+    if (wasOrdered) recordEvent(recorder, instance, eventText.instanceRebooted(address, node.name));
+    return record.finish(node, version);
+  },
+};
+
+/** The Node is in service until then. */
+function waitsForReboot(node: string, why: string): NewCondition {
+  const { ready: type } = instanceCondition;
+  const message = `Node ${node} is in service; its reboot waits: ${why}`;
+  return { type, status: 'True', reason: conditionReason.waitsForBudget, message };
+}
 
 /** `message` is logged at the end. */
 function joinKind(own: Pick<JoinKind, 'name' | 'run' | 'phase' | 'event' | 'message'>): JoinKind {

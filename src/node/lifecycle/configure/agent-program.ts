@@ -5,7 +5,7 @@ import { pathKey } from '#contract/host-path.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentProgram } from '#contract/paths.ts';
 import { askAgent, callAgent } from '../agent-call.ts';
-import type { HostJourney } from '../host-journey.ts';
+import type { AgentJourney, HostJourney } from '../host-journey.ts';
 import type { Step, StepTurn } from '../step.ts';
 import { notAdministrator } from './preflight.ts';
 import { checkCommand, checkUpload } from './remedies.ts';
@@ -24,6 +24,15 @@ export const uploadAgent: Step<HostJourney> = {
   async run(journey, turn) {
     const { agent } = journey;
     if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
+  },
+};
+
+/** For journeys that do not prepare other files. */
+export const loadAgent: Step<AgentJourney> = {
+  ...uploadAgent,
+  async run(journey, turn) {
+    journey.agent = await journey.deps.payload.agent();
+    await uploadAgent.run(journey, turn);
   },
 };
 

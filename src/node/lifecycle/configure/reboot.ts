@@ -1,6 +1,7 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
+import type { InstanceRecord } from '#contract/windows-instance/resource.ts';
 import { askAgent } from '../agent-call.ts';
 import type { HostJourney } from '../host-journey.ts';
 import type { StepTurn } from '../step.ts';
@@ -17,14 +18,21 @@ const rebootErrors: readonly ErrorCode[] = [...unreachableCodes, 'AGENT_COMMAND_
 
 /**
  * Reboots the host once for each reason: the boot id is recorded before the command is sent, so that an attempt in a later boot knows
- * that the reboot is done.
+ * that the reboot is done. `counted` is recorded with it.
  */
-export async function rebootOnce(journey: HostJourney, reason: string, turn: StepTurn): Promise<void> {
+export async function rebootOnce(
+  journey: HostJourney,
+  reason: string,
+  turn: StepTurn,
+  counted: InstanceRecord = {},
+): Promise<void> {
   const { record, deps } = journey;
   const { bootId } = journey.inventory;
   if (wasRebooted(journey, reason)) return;
   if (bootId === '') throw unknownBoot(journey.address);
-  await record.saveReboot({ bootId, because: reason });
+  // An attempt that was interrupted here has been counted.
+  const isCounted = record.reboot?.because === reason;
+  await record.saveReboot({ bootId, because: reason }, isCounted ? {} : counted);
   deps.log.info('Rebooting host', { address: journey.address, because: reason });
   if (await requestReboot(journey, bootId, turn)) await waitForShutdown(journey, turn);
   await waitForStart(journey, bootId, turn);

@@ -5,8 +5,8 @@ import { serviceName } from '#contract/names.ts';
 import { dir, splitPath, folderRecordFile } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { askAgent, callAgent } from '../agent-call.ts';
-import { takeInventory, uploadAgent } from '../configure/agent-program.ts';
-import { foreignNode } from '../configure/name-check.ts';
+import { takeInventory } from '../configure/agent-program.ts';
+import { foreignNode, otherName } from '../configure/name-check.ts';
 import { rebootTimeout } from '../configure/prepare-windows.ts';
 import { rebootOnce } from '../configure/reboot.ts';
 import { checkCommand, checkReboot, checkUpload } from '../configure/remedies.ts';
@@ -17,14 +17,6 @@ const [cleanupMs, networksMs, filesMs] = [15 * 60_000, 5 * 60_000, 15 * 60_000];
 const rebootReason = 'removed variables and certificates';
 /** A host can report any number of files. */
 const maxLeft = 50;
-
-export const loadAgent: Step<RemoveJourney> = {
-  ...uploadAgent,
-  async run(journey, turn) {
-    journey.agent = await journey.deps.payload.agent();
-    await uploadAgent.run(journey, turn);
-  },
-};
 
 export const identifyHost: Step<RemoveJourney> = {
   ...takeInventory,
@@ -47,10 +39,7 @@ function identityProblem(journey: RemoveJourney): AppError | undefined {
   const { nodeName } = inventory;
   if (!hasKubelet(inventory)) return undefined;
   if (recorded !== undefined) {
-    if (nodeName === recorded) return undefined;
-    return new AppError('NODE_NAME_CHANGED', `${address}: the host name is ${nodeName}, but it joined as ${recorded}`, {
-      remedy: `Rename the host back to ${recorded}.`,
-    });
+    return nodeName === recorded ? undefined : otherName(address, nodeName, recorded);
   }
   const holder = deps.names.holderOf(nodeName, instance);
   if (holder !== undefined) {

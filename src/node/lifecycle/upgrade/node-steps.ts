@@ -1,6 +1,6 @@
 import { nodeLabel } from '#contract/names.ts';
-import { checkCluster } from '../configure/remedies.ts';
-import { checkPods, drainBySettings } from '../drain-by-settings.ts';
+import { checkCluster, checkPods } from '../configure/remedies.ts';
+import { evictPods } from '../out-of-service.ts';
 import type { Step } from '../step.ts';
 import type { SwapJourney } from './swap-journey.ts';
 
@@ -46,7 +46,7 @@ export const drainNode: Step<SwapJourney> = {
   remedy: checkPods,
   // The kubelet of a Node that is not ready ends no pods; the swap does.
   isDone: journey => isPast(journey) || journey.node?.ready === false,
-  run: (journey, turn) => drainBySettings(journey, turn),
+  run: (journey, turn) => evictPods(journey, turn),
 };
 
 /** The Node was drained before, and no pod has come since; or it may have its pods again. */

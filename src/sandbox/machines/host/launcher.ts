@@ -162,6 +162,7 @@ function portsFor(process: SimulatedProcess, { locks, ...ports }: SimulatedPorts
     system: whileAlive(ports.system, process),
     network: whileAlive(ports.network, process),
     locks: whileAlive(locks.of(process), process),
+    routes: whileAlive(ports.routes, process),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CertStore, Environment, HostPorts, ScriptRunner } from '#agent/ports.ts';
+import type { CertStore, Environment, HostPorts, Route, Routes, ScriptRunner } from '#agent/ports.ts';
 import type { Clock } from '#base/clock.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { SimulatedFiles } from './files.ts';
@@ -39,6 +39,7 @@ export function hostPorts(parts: HostParts): SimulatedPorts {
     system: new SimulatedSystem({ ...parts, clock }),
     network: new SimulatedNetwork(state),
     locks: new SimulatedLocks(),
+    routes: routesOf(state),
   };
 }
 
@@ -66,6 +67,20 @@ function certificatesOf({ certificates }: HostState): CertStore {
     add: async der => void certificates.set(sha256(der), der),
     remove: async hash => void certificates.delete(hash),
   };
+}
+
+function routesOf(state: HostState): Routes {
+  const without = (gone: Route) => state.routes.filter(route => !isSameRoute(route, gone));
+  return {
+    list: async () => structuredClone(state.routes),
+    add: async route => void (state.routes = [...without(route), { ...route }]),
+    remove: async route => void (state.routes = without(route)),
+  };
+}
+
+/** As Windows compares them. */
+function isSameRoute(one: Route, other: Route): boolean {
+  return (['destination', 'gateway', 'interfaceIndex'] as const).every(name => one[name] === other[name]);
 }
 
 /** PowerShell scripts take time and have no effect. */

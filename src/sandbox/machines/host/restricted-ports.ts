@@ -10,6 +10,7 @@ export function restrictedPorts<T extends HostPorts>(ports: T): T {
   const registry = denied('RegSetValueExW', 'the machine variables');
   const store = denied('CertOpenStore', 'LocalMachine\\ROOT');
   const hns = denied('HNSCall', 'the Host Networking Service');
+  const route = denied('CreateIpForwardEntry2', 'the routes');
   const dism = denied('dism.exe', 'the Windows features');
   return {
     ...ports,
@@ -32,6 +33,7 @@ export function restrictedPorts<T extends HostPorts>(ports: T): T {
       removeEndpoint: hns,
       removeNetwork: hns,
     }),
+    routes: denyCalls(ports.routes, { add: route, remove: route }),
     system: denyCalls(ports.system, {
       containersFeature: dism,
       enableContainers: dism,
