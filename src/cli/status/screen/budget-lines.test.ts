@@ -10,7 +10,7 @@ const waiting = hostIn('ready', 'win-2', {
 });
 
 test('prints nothing while no host holds or waits for the budget', () => {
-  expect(clusterLines(viewOf({ maxUnavailable: '3' }), [hostIn('ready')])).toEqual([]);
+  expect(clusterLines(viewOf({ rollout: { maxUnavailable: '3' } }), [hostIn('ready')])).toEqual([]);
 });
 
 test('prints who holds the budget and who waits', () => {
