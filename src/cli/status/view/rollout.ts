@@ -2,6 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { parseRollout } from '#contract/rollout.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { ClusterView } from './host-view.ts';
 import { removalOf } from './removal.ts';
 import { pinnedVersionOf, type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
@@ -126,9 +127,17 @@ function groupOf(
   if (status.version === version) return state === 'soaking' ? state : 'upgraded';
   if (state === 'upgrading' || state === 'soaking') return 'upgrading';
   if (pinnedVersionOf(instance) !== undefined) return 'pinned';
-  if (spec.paused === true) return 'paused';
-  const isRunning = status.journey?.name === 'upgrade';
-  if (isRunning && status.phase === 'Failed') return 'failing';
+  return spec.paused === true ? 'paused' : groupInService(status, state, hasGrant);
+}
+
+/** Of a host that still runs the version before, and may be upgraded. */
+function groupInService(
+  { journey, phase }: WindowsInstanceStatus,
+  state: UpgradeState | undefined,
+  hasGrant: boolean,
+): RolloutGroup {
+  const isRunning = journey?.name === 'upgrade';
+  if (isRunning && phase === 'Failed') return 'failing';
   if (hasGrant) return 'upgrading';
   if (state === 'staged') return state;
   return isRunning ? 'staging' : 'waiting';
