@@ -24,9 +24,12 @@ export const errorCodes = {
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
   REMOVED_HOST_MALFORMED: 'A key of the ConfigMap windows-removed-hosts has a value that cannot be read.',
+  HOST_AMBIGUOUS: 'Several hosts of the cluster have the name that was given.',
   REMOVAL_REFUSED:
     'The command cannot remove this host: it belongs to a Machine, or its objects contradict each other.',
   REMOVAL_UNFINISHED: 'The command stopped waiting for the end of a removal, which goes on.',
+  REBOOT_UNFINISHED: 'The command stopped waiting for the end of a reboot, which goes on.',
+  REQUEST_REFUSED: 'The command makes no sense for this host, or for the roll-out, as it is now.',
   SANDBOX_STORY_FAILED: 'What a story of the sandbox describes did not happen in time.',
 
   // windows-rollout

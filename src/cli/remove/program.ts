@@ -132,9 +132,8 @@ class RemoveSession {
     const { timeoutMs } = this.#options;
     await using cluster = await watchCluster(this.#deps, signal);
     const print = (line: SafeText) => this.#terminal.out(safe`${line}\n`);
-    const stamp = (nowMs: number) => printable(new Date(nowMs).toISOString().slice(11, 19));
     // Awaited here: the cluster is no longer watched after this function.
-    return await watchRemoval(target, { cluster, print, stamp, clock, signal, timeoutMs });
+    return await watchRemoval(target, { cluster, print, clock, signal, timeoutMs });
   }
 
   #printEnd(target: Target, view: ClusterView): ExitCode {

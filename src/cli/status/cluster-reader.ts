@@ -5,7 +5,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName, nodeLabel, operatorName } from '#contract/names.ts';
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { clusterSuitable, problemsIn, readConditions, rolloutSettings } from '#contract/operator-status.ts';
+import { clusterSuitable, problemsIn, readConditions, rolloutSettings, versionKey } from '#contract/operator-status.ts';
 import { parseRemovedHosts } from '#contract/removed-hosts.ts';
 import { parseGrants } from '#contract/rollout-grants.ts';
 import { ApiError, isNotFound } from '#kube/api-error.ts';
@@ -176,7 +176,8 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     }),
     entries: dataOf('entries'),
     hostKeys: dataOf('hostKeys'),
-    maxUnavailable: dataOf('rollout')['maxUnavailable'] ?? '',
+    rollout: dataOf('rollout'),
+    operatorVersion: dataOf('operatorStatus')[versionKey] ?? '',
     grants: parseGrants(dataOf('rolloutGrants')).grants,
     removedHosts: parseRemovedHosts(dataOf('removedHosts')).flatMap(note => (note.ok ? [note.value] : [])),
     machines: listOf('machines'),

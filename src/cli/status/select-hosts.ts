@@ -30,6 +30,19 @@ export function selectKnownHosts(
   return { hosts: found, unknown };
 }
 
+/** The host with this name. Fails if it is not exactly one. */
+export function selectHost(all: readonly HostView[], name: string, view: Pick<ClusterView, 'unread'>): HostView {
+  const { hosts } = selectKnownHosts(all, [name], view);
+  // Two entries of one host differ in their spelling only.
+  const exact = hosts.filter(({ source }) => source.name === name);
+  const [host, ...others] = exact.length === 1 ? exact : hosts;
+  if (host !== undefined && others.length === 0) return host;
+  const names = hosts.map(each => each.name).join(', ');
+  throw new AppError('HOST_AMBIGUOUS', `${shown(name)} is a name of ${hosts.length} hosts: ${names.slice(0, 500)}`, {
+    remedy: 'Use the name of one of them, as `wmco status` prints it.',
+  });
+}
+
 /** By a full name, else by the first label of a DNS name. */
 function matching(hosts: readonly HostView[], wanted: string): HostView[] {
   const name = normalHostName(wanted);

@@ -3,7 +3,8 @@ import type { TimelineStep } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, uploadText } from '../view/amounts.ts';
-import { type Layout, versionText, waitText } from './host-table.ts';
+import { causeOf, type Layout, versionText, waitText } from './host-table.ts';
+import { pinText, rebootText, rollbackText, upgradeLine } from './upgrade-facts.ts';
 import { type HostView, configureMs } from '../view/host-view.ts';
 import { plain } from './paint.ts';
 import { problemText } from './problems.ts';
@@ -34,6 +35,11 @@ function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
     ['Node', node === undefined ? nodeName : nodeText(host)],
     ['Version', node && versionText(node)],
     ['Step', step === undefined || activity === undefined ? step : `${step}: ${waitText(host, { nowMs })}`],
+    ['Cause', causeOf(host)],
+    ['Upgrade', upgradeLine(host)],
+    ['Rolled back', rollbackText(host)],
+    ['Pinned', pinText(host)],
+    ['Reboots', rebootText(host, nowMs)],
     ['Removal', removalText(host)],
     ['Note', node === undefined || host.phase !== 'Ready' ? host.note : undefined],
     ['Time', ms === undefined ? undefined : `${durationText(ms)}${host.endedMs === undefined ? ' so far' : ''}`],

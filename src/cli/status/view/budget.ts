@@ -15,7 +15,7 @@ export function budgetOf(view: ClusterView, hosts: readonly HostView[]): BudgetV
     return waiting === undefined ? [] : [{ host: name, message: waiting.message ?? '' }];
   });
   return {
-    maxUnavailable: view.maxUnavailable === '' ? defaultMaxUnavailable : view.maxUnavailable,
+    maxUnavailable: view.rollout['maxUnavailable'] || defaultMaxUnavailable,
     holds: view.grants
       .toSorted((one, other) => one.sinceMs - other.sinceMs)
       .map(({ instance, node, journey, sinceMs }) => ({ instance, node, journey, since: timestamp(sinceMs) })),

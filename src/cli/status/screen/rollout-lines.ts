@@ -1,0 +1,92 @@
+import { oneLine, type SafeText, safe } from '../../safe-text.ts';
+import { shellWord } from '../../shell-quote.ts';
+import { durationText } from '../view/amounts.ts';
+import { type Rollback, type RolloutGroup, type RolloutView, rolloutGroups } from '../view/rollout.ts';
+import { padTo, widthOf } from './text-width.ts';
+import { timeText } from './time-text.ts';
+
+/** More names are not readable; `-o json` has all. */
+const maxNames = 5;
+
+/**
+ * The roll-out in a few lines, however many hosts there are: how far it is, what it waits for, and the commands with which it goes
+ * on. Without a time, the lines change only when something happens.
+ */
+export function rolloutLines(rollout: RolloutView, nowMs?: number): SafeText[] {
+  const { version, hosts, upgrading, failing, pinned } = rollout;
+  const pins = pinned.map(({ host, version: at }) => `${host} to ${at}`);
+  return [
+    safe`Roll-out of ${oneLine(version)}: ${oneLine(hosts === 0 ? 'no host is configured yet' : countsText(rollout, nowMs))}`,
+    ...namesLine('upgrading', upgrading),
+    ...namesLine('failing, is retried', failing),
+    ...namesLine('pinned', pins),
+    ...waitLines(rollout),
+    ...rollbackLines(rollout),
+    ...stopLines(rollout),
+  ];
+}
+
+/** `12 of 40 upgraded, 1 soaking (until 12:04:00 UTC, 4 min left), 27 waiting`. */
+function countsText({ hosts, counts, soaking }: RolloutView, nowMs: number | undefined): string {
+  const others = rolloutGroups.filter(group => group !== 'upgraded' && counts[group] > 0);
+  const textOf = (group: RolloutGroup) =>
+    `${counts[group]} ${group}${group === 'soaking' ? soakText(soaking, nowMs) : ''}`;
+  return [`${counts.upgraded} of ${hosts} upgraded`, ...others.map(textOf)].join(', ');
+}
+
+function soakText(soaking: RolloutView['soaking'], nowMs: number | undefined): string {
+  const until = soaking
+    .map(each => each.until)
+    .toSorted()
+    .at(-1);
+  if (until === undefined || until === '') return '';
+  const leftMs = nowMs === undefined ? 0 : Date.parse(until) - nowMs;
+  return ` (until ${until.slice(11, 19)} UTC${leftMs > 0 ? `, ${durationText(leftMs)} left` : ''})`;
+}
+
+function namesLine(what: string, names: readonly string[]): SafeText[] {
+  if (names.length === 0) return [];
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
+  return [safe`  ${oneLine(what)}: ${oneLine(`${names.slice(0, maxNames).join(', ')}${more}`)}`];
+}
+
+function waitLines({ counts, firstLeft, isPaused, isStopped }: RolloutView): SafeText[] {
+  const hasWaiting = counts.waiting + counts.staging + counts.staged > 0;
+  if (isPaused)
+    return [safe`  paused: no upgrade starts, and no node is taken out of service, until \`wmco rollout resume\``];
+  if (!hasWaiting || isStopped || firstLeft === 0) return [];
+  return [
+    safe`  the others wait until ${oneLine(firstLeft === 1 ? '1 more host has' : `${firstLeft} more hosts have`)} soaked (first)`,
+  ];
+}
+
+/** Those that stop the roll-out first. */
+function rollbackLines({ rollbacks }: RolloutView): SafeText[] {
+  const ordered = rollbacks.toSorted((one, other) => Number(one.isAccepted) - Number(other.isAccepted));
+  const left = ordered.length - maxNames;
+  return [
+    ...ordered.slice(0, maxNames).map(rollback => safe`  ${oneLine(rollbackText(rollback))}`),
+    ...(left > 0 ? [safe`  … and ${left} more, see \`wmco status\``] : []),
+  ];
+}
+
+function rollbackText({ host, from, code, message, at, isBack, isAccepted, isRetried }: Rollback): string {
+  const word = isAccepted ? 'accepted' : 'stopped';
+  const did = isBack ? `went back to ${from}` : `goes back to ${from}`;
+  const next = isRetried ? '; it is tried again' : '';
+  return `${word}: ${host} ${did}${next} (${timeText(at)}) ${code}: ${message}`;
+}
+
+function stopLines({ rollbacks }: RolloutView): SafeText[] {
+  const open = rollbacks.filter(({ isAccepted, isBack, isRetried }) => !isAccepted && isBack && !isRetried);
+  const [first] = open;
+  if (first === undefined) return [];
+  const [host, what] = open.length === 1 ? [shellWord(first.host), first.host] : ['HOST', 'a host'];
+  const commands: [purpose: string, command: string][] = [
+    [`to try ${what} again:`, `wmco rollout retry ${host}`],
+    ['to upgrade the others nevertheless:', 'wmco rollout continue'],
+    [`to keep ${what} at its version:`, `wmco rollout pin ${host}`],
+  ];
+  const width = Math.max(...commands.map(([purpose]) => widthOf(oneLine(purpose))));
+  return commands.map(([purpose, command]) => safe`    ${padTo(oneLine(purpose), width)}  ${oneLine(command)}`);
+}

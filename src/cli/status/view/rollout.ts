@@ -1,0 +1,165 @@
+import { timestamp } from '#base/clock.ts';
+import { parseGoDuration } from '#base/go-duration.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { parseRollout } from '#contract/rollout.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type { ClusterView } from './host-view.ts';
+import { removalOf } from './removal.ts';
+import { pinnedVersionOf, type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
+
+/** Each host of a roll-out is in one group, in the order in which they are printed. */
+export const rolloutGroups = [
+  'upgraded',
+  'soaking',
+  'upgrading',
+  'staging',
+  'staged',
+  'waiting',
+  'failing',
+  'rolling back',
+  'rolled back',
+  'pinned',
+  'paused',
+] as const;
+export type RolloutGroup = (typeof rolloutGroups)[number];
+
+/** A host whose upgrade failed. */
+export interface Rollback {
+  host: string;
+  from: string;
+  code: string;
+  message: string;
+  /** When the failure was noticed. */
+  at: string;
+  isBack: boolean;
+  isAccepted: boolean;
+  isRetried: boolean;
+}
+
+/** How far the hosts are on the way to the version of the operator. */
+export interface RolloutView {
+  version: string;
+  /** Configured hosts that are to stay. */
+  hosts: number;
+  counts: Readonly<Record<RolloutGroup, number>>;
+  /** No further node is taken out of service, and no upgrade starts. */
+  isPaused: boolean;
+  /** A host was rolled back, and no administrator has accepted it. */
+  isStopped: boolean;
+  /** Hosts that still have to soak before others follow. */
+  firstLeft: number;
+  soaking: readonly { host: string; until: string }[];
+  upgrading: readonly string[];
+  failing: readonly string[];
+  rollbacks: readonly Rollback[];
+  pinned: readonly { host: string; version: string }[];
+}
+
+/** Undefined when no version is known. */
+export function rolloutOf(view: ClusterView): RolloutView | undefined {
+  const version = rolloutVersion(view);
+  if (version === undefined) return undefined;
+  const upgradeGrants = new Set(view.grants.flatMap(each => (each.journey === 'upgrade' ? [each.instance] : [])));
+  const members = view.instances.flatMap(instance => memberOf(instance, version, upgradeGrants));
+  const inGroup = (group: RolloutGroup) => members.filter(member => member.group === group);
+  const namesIn = (group: RolloutGroup) => inGroup(group).map(({ host }) => host);
+  const counts = Object.fromEntries(rolloutGroups.map(group => [group, 0])) as Record<RolloutGroup, number>;
+  for (const { group } of members) counts[group] += 1;
+  const { isPaused, first } = parseRollout(view.rollout).settings;
+  const soaked = members.filter(({ upgrade }) => upgrade?.soaked !== undefined && upgrade.failed === undefined).length;
+  const firstLeft = Math.max(0, first - soaked);
+  const soakMs = soakMsOf(view.rollout, firstLeft > 0);
+  const rollbacks = members.flatMap(rollbackOf);
+  return {
+    version,
+    hosts: members.length,
+    counts,
+    isPaused,
+    isStopped: rollbacks.some(({ isAccepted }) => !isAccepted),
+    firstLeft,
+    soaking: inGroup('soaking').map(({ host, upgrade }) => ({ host, until: later(upgrade?.ready ?? '', soakMs) })),
+    upgrading: namesIn('upgrading'),
+    failing: namesIn('failing'),
+    rollbacks,
+    pinned: inGroup('pinned').map(({ host, instance }) => ({ host, version: pinnedVersionOf(instance) ?? '' })),
+  };
+}
+
+/** True while there is something to see: a host that is not upgraded for good, and was not left behind on purpose. */
+export function isRolloutOpen({ hosts, counts, isPaused, isStopped }: RolloutView): boolean {
+  return isPaused || isStopped || counts.upgraded + counts.pinned + counts.paused < hosts;
+}
+
+/** That of the operator; before it has written it, that of the last upgrade, because versions have no order. */
+function rolloutVersion({ operatorVersion, instances }: ClusterView): string | undefined {
+  if (operatorVersion !== '') return operatorVersion;
+  const upgrades = instances.flatMap(({ status }) => status?.upgrade ?? []);
+  const lastMs = ({ staged, activated }: (typeof upgrades)[number]) => Date.parse(activated ?? staged ?? '') || 0;
+  return upgrades.toSorted((one, other) => lastMs(other) - lastMs(one))[0]?.to;
+}
+
+interface Member {
+  host: string;
+  instance: WindowsInstance;
+  group: RolloutGroup;
+  /** To the version of the roll-out. */
+  upgrade: UpgradeView | undefined;
+}
+
+/** Hosts that are removed, or not configured yet, are not upgraded. */
+function memberOf(instance: WindowsInstance, version: string, upgradeGrants: ReadonlySet<string>): Member[] {
+  const { name: host = '' } = instance.metadata;
+  if (instance.status?.version === undefined || removalOf(instance) !== undefined) return [];
+  const last = upgradeOf(instance);
+  const upgrade = last?.to === version ? last : undefined;
+  const group = groupOf(instance, version, upgrade?.state, upgradeGrants.has(host));
+  return [{ host, instance, upgrade, group }];
+}
+
+function groupOf(
+  instance: WindowsInstance,
+  version: string,
+  state: UpgradeState | undefined,
+  hasGrant: boolean,
+): RolloutGroup {
+  const { status = {}, spec } = instance;
+  if (state === 'rolling back' || state === 'rolled back') return state;
+  if (status.version === version) return state === 'soaking' ? state : 'upgraded';
+  if (state === 'upgrading' || state === 'soaking') return 'upgrading';
+  if (pinnedVersionOf(instance) !== undefined) return 'pinned';
+  return spec.paused === true ? 'paused' : groupInService(status, state, hasGrant);
+}
+
+/** Of a host that still runs the version before, and may be upgraded. */
+function groupInService(
+  { journey, phase }: WindowsInstanceStatus,
+  state: UpgradeState | undefined,
+  hasGrant: boolean,
+): RolloutGroup {
+  const isRunning = journey?.name === 'upgrade';
+  if (isRunning && phase === 'Failed') return 'failing';
+  if (hasGrant) return 'upgrading';
+  if (state === 'staged') return state;
+  return isRunning ? 'staging' : 'waiting';
+}
+
+function rollbackOf({ host, upgrade }: Member): Rollback[] {
+  if (upgrade?.failed === undefined) return [];
+  const { from, failed, state, isAccepted, isRetried } = upgrade;
+  return [{ host, from, ...failed, isBack: state === 'rolled back', isAccepted, isRetried }];
+}
+
+const [firstSoakMs, otherSoakMs, maxSoakMs] = [600_000, 120_000, 4 * 3_600_000];
+
+/** The first hosts soak longer, unless the setting replaces both times. */
+function soakMsOf({ soak = '' }: ClusterView['rollout'], isFirst: boolean): number {
+  const setMs = parseGoDuration(soak.trim());
+  const isValid = setMs !== undefined && setMs >= 0 && setMs <= maxSoakMs;
+  return isValid ? setMs : isFirst ? firstSoakMs : otherSoakMs;
+}
+
+/** Empty when the time cannot be read. */
+function later(time: string, ms: number): string {
+  const endMs = new Date(Date.parse(time) + ms).getTime();
+  return Number.isNaN(endMs) ? '' : timestamp(endMs);
+}

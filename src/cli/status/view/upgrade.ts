@@ -1,0 +1,66 @@
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { instanceAnnotation } from '#contract/names.ts';
+import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
+import type { HostProblem } from './host-view.ts';
+
+/** How far an upgrade is, in words. */
+export type UpgradeState = 'staging' | 'staged' | 'upgrading' | 'soaking' | 'upgraded' | 'rolling back' | 'rolled back';
+
+/** The last upgrade of a host, ready to print. */
+export interface UpgradeView extends InstanceUpgrade {
+  state: UpgradeState;
+  /** An administrator lets the others go on, although it was rolled back. */
+  isAccepted: boolean;
+  /** An administrator wants it to be tried again. */
+  isRetried: boolean;
+}
+
+export function upgradeOf({ metadata, status }: WindowsInstance): UpgradeView | undefined {
+  const { upgrade } = status ?? {};
+  if (upgrade === undefined) return undefined;
+  const { [instanceAnnotation.acceptedRollback]: accepted, [instanceAnnotation.retry]: retry } =
+    metadata.annotations ?? {};
+  const hasFailed = upgrade.failed !== undefined;
+  return {
+    ...upgrade,
+    state: stateOf(upgrade),
+    isAccepted: hasFailed && accepted === upgrade.to,
+    isRetried: hasFailed && retry !== undefined && retry !== upgrade.retry,
+  };
+}
+
+function stateOf({ failed, rolledBack, soaked, ready, activated, staged }: InstanceUpgrade): UpgradeState {
+  if (failed !== undefined) return rolledBack === undefined ? 'rolling back' : 'rolled back';
+  if (soaked !== undefined) return 'upgraded';
+  if (ready !== undefined) return 'soaking';
+  if (activated !== undefined) return 'upgrading';
+  return staged === undefined ? 'staging' : 'staged';
+}
+
+/** `upgrade 11.0.0 -> 11.1.0`. */
+export function upgradeText({ from, to }: Pick<InstanceUpgrade, 'from' | 'to'>): string {
+  return `upgrade ${from} -> ${to}`;
+}
+
+/** The version that an administrator keeps the host at; undefined when it is upgraded like the others. */
+export function pinnedVersionOf({ metadata }: WindowsInstance): string | undefined {
+  return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
+}
+
+/** A rollback stops the roll-out of this version until an administrator decides. Later versions are not concerned. */
+export function rollbackProblem(
+  upgrade: UpgradeView | undefined,
+  { name, operatorVersion }: { name: string; operatorVersion: string },
+): HostProblem | undefined {
+  if (upgrade?.failed === undefined || upgrade.state !== 'rolled back') return undefined;
+  const { failed, from, to, isAccepted, isRetried } = upgrade;
+  const isOver = operatorVersion !== '' && operatorVersion !== to;
+  if (isAccepted || isRetried || isOver) return undefined;
+  return {
+    code: failed.code,
+    message: `${upgradeText(upgrade)} failed, and the host runs ${from} again: ${failed.message}`,
+    remedy:
+      `To try it again, run \`wmco rollout retry ${name}\`; to upgrade the other hosts nevertheless, run ` +
+      `\`wmco rollout continue\`; to keep the host at ${from}, run \`wmco rollout pin ${name}\`.`,
+  };
+}
