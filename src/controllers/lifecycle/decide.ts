@@ -172,7 +172,8 @@ function interruptedJourney({ journey, phase, timeline = [] }: WindowsInstanceSt
 function whyConfigure(facts: LifecycleFacts): string | undefined {
   const { node, version } = facts;
   if (node === undefined) return 'it has no Node';
-  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return undefined;
+  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined || whyRollback(facts) !== undefined)
+    return undefined;
   // A Node that was configured before, whatever it reports now, needs no more than new credentials.
   return whyReconnect(facts) === undefined ? 'its Node is not configured completely' : undefined;
 }
