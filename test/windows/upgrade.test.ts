@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { nodeAnnotation, nodeLabel } from '../../src/contract/names.ts';
+import { configMapName, nodeAnnotation, nodeLabel } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
 import type { WindowsInstanceStatus } from '../../src/contract/windows-instance/resource.ts';
-import { nodes } from '../../src/kube/resources.ts';
+import { configMaps, nodes } from '../../src/kube/resources.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { nextOperator } from '../kit/winhost/next-operator.ts';
 import { openPrograms } from '../kit/winhost/open-programs.ts';
@@ -27,6 +27,9 @@ const maxOutageMs = 30_000;
 beforeAll(async () => {
   scene = await startRealScene(inject('agentProgram'), { controllers: ['nodelifecycle', 'replicaset'] });
   hosts = await Promise.all(['win-1', 'win-2'].map(createHost));
+  // So that the second host is upgraded soon after the first.
+  const metadata = { name: configMapName.rollout, namespace: scene.namespace };
+  await scene.admin.create(configMaps, { metadata, data: { soak: '5s' } });
   await scene.givePrivateKey();
   await scene.list(hosts.map(({ address }) => address));
   operator = await scene.startOperator('first');
