@@ -28,7 +28,7 @@ const parts = {
   [`${agentName}.exe`]: `${agentName}.exe`,
 } as const;
 
-async function release(wanted: NewRelease): Promise<Release & { path(name: keyof typeof parts): string }> {
+async function release(wanted: NewRelease): Promise<Release & { path: (name: keyof typeof parts) => string }> {
   const program = (name: string) => `${lab.parts.doubles}/lab/programs/${name}`;
   const programs = {
     kubelet: await buildKubelet(),
@@ -43,7 +43,7 @@ const state = async () => /STATE\s+: \d\s+(\w+)/.exec(await host.run(`sc query $
 const starts = () => host.lab.serviceEvents('kubelet').filter(({ event }) => event === 'start').length;
 
 /** Installs it as a service; it waits for a kubeconfig that is not there. */
-async function runKubelet({ path }: { path(name: 'kubelet.exe'): string }): Promise<void> {
+async function runKubelet({ path }: { path: (name: 'kubelet.exe') => string }): Promise<void> {
   await host.exec(`sc delete ${serviceName.kubelet}`);
   await host.drive.copyIn(path('kubelet.exe'), file.kubelet);
   const files = `--config=${file.kubeletConfig} --bootstrap-kubeconfig=${file.bootstrapKubeconfig}`;

@@ -42,7 +42,7 @@ export async function makeRelease(folder: string, programs: Programs, wanted: Ne
 }
 
 /** The agent of a version; its hash differs from that of any other version. */
-export async function buildRelease(version: string, which: keyof typeof entries): Promise<string> {
+async function buildRelease(version: string, which: keyof typeof entries): Promise<string> {
   return (await buildAgent({ entry: join(repositoryRoot, entries[which]), version })).path;
 }
 
@@ -51,7 +51,7 @@ function kubeletMark({ version: release, behavior, failsAfterMs = threeMinutesMs
   return behavior === 'kubelet fails later' ? { release, failsAfterMs } : { release };
 }
 
-export async function markedCopy(program: string, target: string, mark: ProgramMark): Promise<string> {
+async function markedCopy(program: string, target: string, mark: ProgramMark): Promise<string> {
   await copyFile(program, target, constants.COPYFILE_FICLONE);
   await appendFile(target, printMark(mark));
   return target;

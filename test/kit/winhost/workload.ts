@@ -71,7 +71,8 @@ export async function startWorkload(client: Client, options: WorkloadOptions): P
         const { length } = await nodesInUse();
         seen.wasComplete ||= length === options.replicas;
         if (length === options.replicas) return;
-        if (performance.now() > endMs) throw new Error(`${length} of ${options.replicas} pods are ready: ${errors}`);
+        if (performance.now() > endMs)
+          throw new Error(`${length} of ${options.replicas} pods are ready: ${errors.join('; ')}`);
       }
     },
     async [Symbol.asyncDispose]() {
