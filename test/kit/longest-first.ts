@@ -5,6 +5,7 @@ const long = [
   'test/windows/operator.test.ts',
   'test/windows/kills.test.ts',
   'test/windows/cleanup.test.ts',
+  'test/windows/upgrade.test.ts',
   'test/windows/rotation.test.ts',
   'test/windows/cycles.test.ts',
   'test/windows/drift.test.ts',

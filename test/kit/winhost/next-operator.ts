@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { operatorName } from '../../../src/contract/names.ts';
+import { leases } from '../../../src/kube/resources.ts';
+import type { OperatorProcess } from './real-operator.ts';
+import type { RealScene } from './real-scene.ts';
+import type { Release } from './releases.ts';
+
+/**
+ * Starts the next operator at once: the Lease of a killed one would expire only after minutes. The Lease stays, so that the
+ * new leader has a higher count.
+ */
+export async function nextOperator(scene: RealScene, run: string, release?: Release): Promise<OperatorProcess> {
+  const body = { spec: { holderIdentity: '' } };
+  await scene.admin.patch(leases, operatorName, { type: 'merge', body }, { namespace: scene.namespace });
+  return scene.startOperator(run, release);
+}
+
+export interface Kills {
+  times: number;
+  /** The longest time between two of them. */
+  maxPauseMs: number;
+  random: () => number;
+}
+
+/** Kills so often after random times; the act gets the number of the kill. */
+export async function killOften(
+  { times, maxPauseMs, random }: Kills,
+  kill: (index: number) => Promise<unknown>,
+): Promise<void> {
+  for (let index = 1; index <= times; index += 1) {
+    await delay(random() * maxPauseMs);
+    await kill(index);
+  }
+}
