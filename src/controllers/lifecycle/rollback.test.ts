@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
-import { printReport } from '#contract/agent-report.ts';
+import { emptyReport, printReport } from '#contract/agent-report.ts';
 import { instanceAnnotation, nodeLabel } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
 import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
@@ -9,7 +9,7 @@ import type { Watch } from '#kube/controller/watches.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { annotate, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
-import { newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
+import { agentOf, newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -29,21 +29,21 @@ async function isBack(lab: Awaited<ReturnType<typeof upgradeLab>>['lab'], failed
 
 test('a host that went back by itself is in service with its former version', async () => {
   const { lab, host, start } = await upgradeLab();
-  host.sets.outcome = to => (to === newer ? 'reverted' : 'done');
+  host.activator.reports = running => running !== newer;
   start();
   const message = await isBack(lab, { code: 'ACTIVATION_REVERTED' });
-  expect(message).toContain('the new agent did not report');
-  expect(host.sets.swaps).toEqual([]);
+  expect(message).toContain(`the agent of version ${newer} did not report`);
+  expect(host.activator.swaps).toEqual([]);
   await until(async () => (await lab.events()).some(text => text.includes('InstanceRolledBack')));
 });
 
 test('a new agent that never confirms its version is rolled back by the former program', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  const before = host.sets.sets.current?.agent ?? '';
+  const before = await agentOf(host);
   start();
   await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
-  expect(host.sets.swaps).toEqual([newer, version]);
+  expect(host.activator.swaps).toEqual([newer, version]);
   expect(host.commands.filter(command => command.includes('--set previous'))).toEqual([
     expect.stringMatching(`^${agentProgram(before).replaceAll('\\', '\\\\')} `),
   ]);
@@ -52,12 +52,13 @@ test('a new agent that never confirms its version is rolled back by the former p
 test('an agent that reports failures for a minute is rolled back before the time is over', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  host.sets.onSwap = () => {
-    host.onChange();
-    if (host.sets.sets.current?.version !== newer) return;
+  const { onChange } = host;
+  host.onChange = () => {
+    onChange();
+    if (host.activator.swaps.at(-1) !== newer) return;
     const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3' } as const;
     const events = [{ ...failure, time: new Date().toISOString() }];
-    const { events: text = '' } = printReport({ version: '', bootId: '', nodeUid: '', rebootRequired: false, events });
+    const { events: text = '' } = printReport({ ...emptyReport, events });
     void lab.report({ events: text });
   };
   start();
@@ -68,7 +69,9 @@ test('an agent that reports failures for a minute is rolled back before the time
 test('a swap that fails is rolled back, and a failing rollback keeps its grant and names both causes', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  host.sets.outcome = to => (to === newer ? 'done' : 'failed');
+  const error = { code: 'UPGRADE_IMPOSSIBLE', message: 'a copy is damaged', remedy: 'Stage it again.' };
+  const refused = { exitCode: 1, stdout: JSON.stringify({ error }), stderr: '' };
+  host.faults.exec = command => (command.includes('--set previous') ? refused : undefined);
   const ended: string[] = [];
   const grants: Grants = { ...unlimitedGrants, end: async ({ metadata }) => void ended.push(metadata.name ?? '') };
   start({ rollout: { grants, watchTurns: () => noWatch } });
@@ -77,7 +80,7 @@ test('a swap that fails is rolled back, and a failing rollback keeps its grant a
   expect(message).toContain('NODE_VERSION_TIMEOUT');
   expect(ended).toEqual([]);
   expect((await lab.node())?.spec?.unschedulable).toBe(true);
-  host.sets.outcome = () => 'done';
+  host.faults = {};
   await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
 });
 
@@ -90,7 +93,7 @@ test('a host that rolled back is upgraded again when its annotation retry change
   await annotate(lab, { [instanceAnnotation.retry]: '1' });
   const { conditions } = await upgraded(lab);
   expect(findCondition(conditions, instanceCondition.rolledBack)).toMatchObject({ status: 'False' });
-  expect(host.sets.swaps).toEqual([newer, version, newer]);
+  expect(host.activator.swaps).toEqual([newer, version, newer]);
 });
 
 test('a blocked drain gives node and grant back before anything is changed', async () => {
@@ -134,7 +137,7 @@ test('a removal in the middle of an upgrade removes the host', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
   start();
-  await until(() => host.sets.swaps.length > 0);
+  await until(() => host.activator.swaps.length > 0);
   await annotate(lab, removalRequest);
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();

@@ -276,7 +276,7 @@ export class JoinLab {
     const { annotations = {} } = (await this.node(name))?.metadata ?? {};
     const desired = annotations[nodeAnnotation.desiredVersion];
     // The agent applies the services of the version of its files.
-    const wanted = desired === undefined ? undefined : (host.sets.sets.current?.version ?? desired);
+    const wanted = desired === undefined ? undefined : (await host.activator.version()) || desired;
     const report = await this.client.get(configMaps, reportName(name), { namespace });
     const { version: reported, rebootRequired } = parseReport(report.data);
     if (wanted === undefined || rebootRequired || this.behavior.noVersion) return;
