@@ -7,6 +7,7 @@ import { agentProgram } from '#contract/paths.ts';
 import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Watch } from '#kube/controller/watches.ts';
 import type { Grants } from '#node/rollout/grants.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { annotate, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
 import { agentOf, newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
@@ -30,10 +31,10 @@ async function isBack(lab: Awaited<ReturnType<typeof upgradeLab>>['lab'], failed
 test('a host that went back by itself is in service with its former version', async () => {
   const { lab, host, start } = await upgradeLab();
   host.activator.reports = running => running !== newer;
-  start();
+  start({ clock: fastClock(100) });
   const message = await isBack(lab, { code: 'ACTIVATION_REVERTED' });
   expect(message).toContain(`the agent of version ${newer} did not report`);
-  expect(host.activator.swaps).toEqual([]);
+  expect(host.activator.swaps).toEqual([version]);
   await until(async () => (await lab.events()).some(text => text.includes('InstanceRolledBack')));
 });
 
@@ -41,7 +42,7 @@ test('a new agent that never confirms its version is rolled back by the former p
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
   const before = await agentOf(host);
-  start();
+  start({ clock: fastClock(100) });
   await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
   expect(host.activator.swaps).toEqual([newer, version]);
   expect(host.commands.filter(command => command.includes('--set previous'))).toEqual([
@@ -61,7 +62,7 @@ test('an agent that reports failures for a minute is rolled back before the time
     const { events: text = '' } = printReport({ ...emptyReport, events });
     void lab.report({ events: text });
   };
-  start();
+  start({ clock: fastClock(100) });
   const message = await isBack(lab, { code: 'UPGRADE_UNHEALTHY' });
   expect(message).toContain('kubelet.exe ended: exit code 3');
 });
@@ -74,7 +75,7 @@ test('a swap that fails is rolled back, and a failing rollback keeps its grant a
   host.faults.exec = command => (command.includes('--set previous') ? refused : undefined);
   const ended: string[] = [];
   const grants: Grants = { ...unlimitedGrants, end: async ({ metadata }) => void ended.push(metadata.name ?? '') };
-  start({ rollout: { grants, watchTurns: () => noWatch } });
+  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(100) });
   const message = await lab.failed('ACTIVATION_FAILED');
   expect(message).toContain(`the rollback to version ${version} failed`);
   expect(message).toContain('NODE_VERSION_TIMEOUT');
@@ -87,7 +88,7 @@ test('a swap that fails is rolled back, and a failing rollback keeps its grant a
 test('a host that rolled back is upgraded again when its annotation retry changes', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  start();
+  start({ clock: fastClock(100) });
   await rolledBack(lab);
   lab.behavior = {};
   await annotate(lab, { [instanceAnnotation.retry]: '1' });
@@ -111,7 +112,7 @@ test('a blocked drain gives node and grant back before anything is changed', asy
       spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
     } as never,
   );
-  start({ rollout: { grants, watchTurns: () => noWatch } });
+  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(100) });
   await lab.failed('DRAIN_BLOCKED');
   await until(() => ended.length > 0);
   const node = await lab.node();
@@ -128,7 +129,7 @@ test('a host that does not answer at the order is asked again, and not rolled ba
     if (count < 6) throw new AppError('HOST_CONNECTION_LOST', 'the connection broke', { remedy: 'Try again.' });
     return undefined;
   };
-  start();
+  start({ clock: fastClock(100) });
   const { upgrade } = await upgraded(lab);
   expect(upgrade?.failed).toBeUndefined();
 });
@@ -136,7 +137,7 @@ test('a host that does not answer at the order is asked again, and not rolled ba
 test('a removal in the middle of an upgrade removes the host', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  start();
+  start({ clock: fastClock(100) });
   await until(() => host.activator.swaps.length > 0);
   await annotate(lab, removalRequest);
   await untilGone(lab);

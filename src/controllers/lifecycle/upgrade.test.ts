@@ -4,6 +4,7 @@ import { agentProgram, file } from '#contract/paths.ts';
 import type { Watch } from '#kube/controller/watches.ts';
 import type { Node } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
 import { copiesOf, newer, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
@@ -65,7 +66,7 @@ test('waits for the budget with its files staged, in service, and without a conn
     ...unlimitedGrants,
     take: async () => (budget.isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being upgraded' }),
   };
-  start({ rollout: { grants, watchTurns: () => noWatch } });
+  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(300) });
   const isWaiting = (reason?: string) => reason === 'WaitsForBudget';
   const { conditions = [], journey } = await lab.statusWhen(
     ({ phase, conditions: all = [] }) => phase === 'Ready' && all.some(({ reason }) => isWaiting(reason)),

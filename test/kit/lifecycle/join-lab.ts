@@ -287,6 +287,13 @@ export class JoinLab {
     else if (reported !== wanted) await this.report({ version: wanted }, name);
   }
 
+  /** The services that agents of a version apply. */
+  async addServices(of: string): Promise<void> {
+    const services = [containerd, kubelet, kubeProxy];
+    const manifest = { services, files: [], environment: {}, watchedEnvironment: [] };
+    await this.client.create(configMaps, servicesConfigMap(manifest, of, namespace));
+  }
+
   /** What the agent of a host writes. */
   async report(data: Record<string, string>, node = 'win-5'): Promise<void> {
     await this.client.patch(configMaps, reportName(node), { type: 'merge', body: { data } }, { namespace });
@@ -351,9 +358,8 @@ export async function startJoinLab(): Promise<JoinLab> {
   });
   for (const name of [namespace, namespaceName.machineApi]) await client.create(namespaces, { metadata: { name } });
   await client.create(customResourceDefinitions, windowsInstanceCrd() as CustomResourceDefinition);
-  const manifest = { services: [containerd, kubelet, kubeProxy], files: [], environment: {}, watchedEnvironment: [] };
-  await client.create(configMaps, servicesConfigMap(manifest, version, namespace));
   const lab = new JoinLab(client, cluster.url, kubeconfig);
+  await lab.addServices(version);
   const informers = new Informers({ client });
   const seen = informers.get(nodes);
   const lookFor = ({ metadata }: Node) =>

@@ -18,6 +18,7 @@ export const newerParts = { version: newer, payload: memoryPayload('two') };
 export async function upgradeLab(spec: Partial<WindowsInstance['spec']> = {}) {
   const { lab, host, operator } = await joinedLab({}, spec);
   await operator.stop();
+  await lab.addServices(newer);
   host.commands.splice(0);
   host.uploads.splice(0);
   return { lab, host, start: (over: Partial<LifecycleParts> = {}) => lab.start({ ...newerParts, ...over }) };
