@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
-import { printReport } from '#contract/agent-report.ts';
-import { instanceAnnotation, nodeLabel } from '#contract/names.ts';
+import { emptyReport, printReport } from '#contract/agent-report.ts';
+import { instanceAnnotation } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
 import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Watch } from '#kube/controller/watches.ts';
+import { type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
-import { version } from '../../../test/kit/lifecycle/join-lab.ts';
-import { annotate, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
-import { newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
+import { namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { annotate, refusingEvictions, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
+import { agentOf, newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -29,21 +31,21 @@ async function isBack(lab: Awaited<ReturnType<typeof upgradeLab>>['lab'], failed
 
 test('a host that went back by itself is in service with its former version', async () => {
   const { lab, host, start } = await upgradeLab();
-  host.sets.outcome = to => (to === newer ? 'reverted' : 'done');
-  start();
+  host.activator.reports = running => running !== newer;
+  start({ clock: fastClock(100) });
   const message = await isBack(lab, { code: 'ACTIVATION_REVERTED' });
-  expect(message).toContain('the new agent did not report');
-  expect(host.sets.swaps).toEqual([]);
+  expect(message).toContain(`the agent of version ${newer} did not report`);
+  expect(host.activator.swaps).toEqual([version]);
   await until(async () => (await lab.events()).some(text => text.includes('InstanceRolledBack')));
 });
 
 test('a new agent that never confirms its version is rolled back by the former program', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  const before = host.sets.sets.current?.agent ?? '';
-  start();
+  const before = await agentOf(host);
+  start({ clock: fastClock(100) });
   await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
-  expect(host.sets.swaps).toEqual([newer, version]);
+  expect(host.activator.swaps).toEqual([newer, version]);
   expect(host.commands.filter(command => command.includes('--set previous'))).toEqual([
     expect.stringMatching(`^${agentProgram(before).replaceAll('\\', '\\\\')} `),
   ]);
@@ -52,22 +54,16 @@ test('a new agent that never confirms its version is rolled back by the former p
 test('an agent that reports failures for a minute is rolled back before the time is over', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  host.sets.onSwap = () => {
-    host.onChange();
-    if (host.sets.sets.current?.version !== newer) return;
+  const { onChange } = host;
+  host.onChange = () => {
+    onChange();
+    if (host.activator.swaps.at(-1) !== newer) return;
     const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3' } as const;
     const events = [{ ...failure, time: new Date().toISOString() }];
-    const { events: text = '' } = printReport({
-      version: '',
-      bootId: '',
-      confirmedBoot: '',
-      nodeUid: '',
-      rebootRequired: false,
-      events,
-    });
+    const { events: text = '' } = printReport({ ...emptyReport, events });
     void lab.report({ events: text });
   };
-  start();
+  start({ clock: fastClock(100) });
   const message = await isBack(lab, { code: 'UPGRADE_UNHEALTHY' });
   expect(message).toContain('kubelet.exe ended: exit code 3');
 });
@@ -75,29 +71,31 @@ test('an agent that reports failures for a minute is rolled back before the time
 test('a swap that fails is rolled back, and a failing rollback keeps its grant and names both causes', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  host.sets.outcome = to => (to === newer ? 'done' : 'failed');
+  const error = { code: 'UPGRADE_IMPOSSIBLE', message: 'a copy is damaged', remedy: 'Stage it again.' };
+  const refused = { exitCode: 1, stdout: JSON.stringify({ error }), stderr: '' };
+  host.faults.exec = command => (command.includes('--set previous') ? refused : undefined);
   const ended: string[] = [];
   const grants: Grants = { ...unlimitedGrants, end: async ({ metadata }) => void ended.push(metadata.name ?? '') };
-  start({ rollout: { grants, watchTurns: () => noWatch } });
+  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(100) });
   const message = await lab.failed('ACTIVATION_FAILED');
   expect(message).toContain(`the rollback to version ${version} failed`);
   expect(message).toContain('NODE_VERSION_TIMEOUT');
   expect(ended).toEqual([]);
   expect((await lab.node())?.spec?.unschedulable).toBe(true);
-  host.sets.outcome = () => 'done';
+  host.faults = {};
   await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
 });
 
 test('a host that rolled back is upgraded again when its annotation retry changes', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  start();
+  start({ clock: fastClock(100) });
   await rolledBack(lab);
   lab.behavior = {};
   await annotate(lab, { [instanceAnnotation.retry]: '1' });
   const { conditions } = await upgraded(lab);
   expect(findCondition(conditions, instanceCondition.rolledBack)).toMatchObject({ status: 'False' });
-  expect(host.sets.swaps).toEqual([newer, version, newer]);
+  expect(host.activator.swaps).toEqual([newer, version, newer]);
 });
 
 test('a blocked drain gives node and grant back before anything is changed', async () => {
@@ -108,19 +106,18 @@ test('a blocked drain gives node and grant back before anything is changed', asy
     end: async ({ metadata }) => void ended.push(metadata.name ?? ''),
     settings: () => ({ ...unlimitedGrants.settings(), drainTimeout: 1000 }),
   };
-  await lab.client.create(
-    { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true } as never,
-    {
-      metadata: { name: 'web', namespace: 'default', labels: { app: 'web' } },
-      spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
-    } as never,
-  );
-  start({ rollout: { grants, watchTurns: () => noWatch } });
+  await lab.client.create<Pod>(pods, {
+    metadata: { name: 'web', namespace },
+    spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
+  });
+  const blocked = { isOn: true };
+  const client = refusingEvictions(lab.client, () => blocked.isOn);
+  start({ rollout: { grants, watchTurns: () => noWatch }, client, clock: fastClock(100) });
   await lab.failed('DRAIN_BLOCKED');
   await until(() => ended.length > 0);
-  const node = await lab.node();
-  expect(node?.metadata.labels?.[nodeLabel.upgrading]).toBeUndefined();
   expect(host.verbs()).not.toContain('activate');
+  blocked.isOn = false;
+  await upgraded(lab);
 });
 
 test('a host that does not answer at the order is asked again, and not rolled back', async () => {
@@ -132,7 +129,7 @@ test('a host that does not answer at the order is asked again, and not rolled ba
     if (count < 6) throw new AppError('HOST_CONNECTION_LOST', 'the connection broke', { remedy: 'Try again.' });
     return undefined;
   };
-  start();
+  start({ clock: fastClock(100) });
   const { upgrade } = await upgraded(lab);
   expect(upgrade?.failed).toBeUndefined();
 });
@@ -140,8 +137,8 @@ test('a host that does not answer at the order is asked again, and not rolled ba
 test('a removal in the middle of an upgrade removes the host', async () => {
   const { lab, host, start } = await upgradeLab();
   lab.behavior.brokenVersion = newer;
-  start();
-  await until(() => host.sets.swaps.length > 0);
+  start({ clock: fastClock(100) });
+  await until(() => host.activator.swaps.length > 0);
   await annotate(lab, removalRequest);
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();

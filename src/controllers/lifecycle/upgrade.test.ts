@@ -4,9 +4,10 @@ import { agentProgram, file } from '#contract/paths.ts';
 import type { Watch } from '#kube/controller/watches.ts';
 import type { Node } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
+import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { memoryPayload } from '../../../test/kit/lifecycle/memory-payload.ts';
-import { newer, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
+import { copiesOf, newer, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -22,7 +23,7 @@ test('UPG-01: a Node gets the files of the new version in one swap, and runs it'
   await untilInService(lab, newer);
   const { annotations } = (await lab.node())?.metadata ?? {};
   expect(annotations?.[nodeAnnotation.desiredVersion]).toBe(newer);
-  expect(host.sets.swaps).toEqual([newer]);
+  expect(host.activator.swaps).toEqual([newer]);
   expect(host.verbs()).toEqual(expect.arrayContaining(['inventory', 'stage', 'activate', 'activation']));
   expect(host.verbs()).not.toContain('secure');
   expect(host.verbs()).not.toContain('cleanup');
@@ -65,7 +66,7 @@ test('waits for the budget with its files staged, in service, and without a conn
     ...unlimitedGrants,
     take: async () => (budget.isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being upgraded' }),
   };
-  start({ rollout: { grants, watchTurns: () => noWatch } });
+  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(300) });
   const isWaiting = (reason?: string) => reason === 'WaitsForBudget';
   const { conditions = [], journey } = await lab.statusWhen(
     ({ phase, conditions: all = [] }) => phase === 'Ready' && all.some(({ reason }) => isWaiting(reason)),
@@ -97,10 +98,10 @@ test('a patch release moves only the contents that changed', async () => {
   const payload = { agent: fresh.agent, files };
   const programs = await payload.files('None');
   const [kubelet] = programs.filter(({ path }) => path === file.kubelet);
-  const copied = new Set(host.sets.copies);
+  const copied = new Set(copiesOf(host));
   start({ payload });
   await upgraded(lab);
-  const added = [...host.sets.copies].filter(hash => !copied.has(hash));
+  const added = copiesOf(host).filter(hash => !copied.has(hash));
   const moved = programs.filter(({ sha256 }) => added.includes(sha256)).map(({ path }) => path);
   expect(moved).toEqual([kubelet?.path]);
   const { sha256 } = await fresh.agent();
@@ -115,7 +116,7 @@ test('a downgrade is the same way', async () => {
   lab.start();
   const { upgrade } = await upgraded(lab, version);
   expect(upgrade).toMatchObject({ from: newer, to: version });
-  expect(host.sets.swaps).toEqual([newer, version]);
+  expect(host.activator.swaps).toEqual([newer, version]);
   await untilInService(lab, version);
 });
 

@@ -276,7 +276,7 @@ export class JoinLab {
     const { annotations = {} } = (await this.node(name))?.metadata ?? {};
     const desired = annotations[nodeAnnotation.desiredVersion];
     // The agent applies the services of the version of its files.
-    const wanted = desired === undefined ? undefined : (host.sets.sets.current?.version ?? desired);
+    const wanted = desired === undefined ? undefined : (await host.activator.version()) || desired;
     const report = await this.client.get(configMaps, reportName(name), { namespace });
     const { version: reported, rebootRequired, bootId, confirmedBoot } = parseReport(report.data);
     const bootID = host.model.bootId;
@@ -288,6 +288,13 @@ export class JoinLab {
     if (isBefore) await this.report({ rebootRequired: 'true', bootID }, name);
     else if (reported !== wanted || confirmedBoot !== bootID)
       await this.report({ version: wanted, rebootRequired: 'false', bootID, confirmedBootID: bootID }, name);
+  }
+
+  /** The services that agents of a version apply. */
+  async addServices(of: string): Promise<void> {
+    const services = [containerd, kubelet, kubeProxy];
+    const manifest = { services, files: [], environment: {}, watchedEnvironment: [] };
+    await this.client.create(configMaps, servicesConfigMap(manifest, of, namespace));
   }
 
   /** What the agent of a host writes. */
@@ -354,9 +361,8 @@ export async function startJoinLab(): Promise<JoinLab> {
   });
   for (const name of [namespace, namespaceName.machineApi]) await client.create(namespaces, { metadata: { name } });
   await client.create(customResourceDefinitions, windowsInstanceCrd() as CustomResourceDefinition);
-  const manifest = { services: [containerd, kubelet, kubeProxy], files: [], environment: {}, watchedEnvironment: [] };
-  await client.create(configMaps, servicesConfigMap(manifest, version, namespace));
   const lab = new JoinLab(client, cluster.url, kubeconfig);
+  await lab.addServices(version);
   const informers = new Informers({ client });
   const seen = informers.get(nodes);
   const lookFor = ({ metadata }: Node) =>

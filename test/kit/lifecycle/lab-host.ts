@@ -17,7 +17,7 @@ import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { runIn, worldOf } from '../agent-bench.ts';
 import { ModelHost } from '../model-host.ts';
 import { recordedLog } from '../recorded-log.ts';
-import { LabSets } from './lab-sets.ts';
+import { LabActivator } from './lab-activator.ts';
 
 /** What goes wrong on a host; each is asked before the act and may throw. */
 export interface HostFaults {
@@ -51,9 +51,9 @@ const absent = {
 export class LabHost {
   readonly address: string;
   readonly model = new ModelHost();
-  /** A double of the verbs that swap files. */
-  readonly sets = new LabSets(this.model);
   readonly logged = recordedLog();
+  /** The temporary service that swaps files. */
+  readonly activator = new LabActivator(this.model, () => this.onChange());
   hostKey = anyKey();
   faults: HostFaults = {};
   /** Every command, in order. */
@@ -77,7 +77,6 @@ export class LabHost {
     this.model.state.hostName = `win-${address.split('.').at(-1)}`;
     this.model.state.adapters[0]?.addresses.splice(0, 1, `${address}/24`);
     this.model.system.reboot = async () => this.#order();
-    this.sets.onSwap = () => this.onChange();
   }
 
   get openConnections(): number {
@@ -127,6 +126,7 @@ export class LabHost {
     this.disconnect();
     await new Promise(resolve => setTimeout(resolve, this.bootMs));
     await this.model.reboot();
+    this.activator.look();
     this.boots += 1;
     [this.#isDown, this.#isOrdered] = [false, false];
     this.onChange();
@@ -142,10 +142,9 @@ export class LabHost {
       throw new Error(`${program} was run, not a program in ${dir.agentPrograms}`);
     if (!this.model.fileTexts.has(program)) return absent;
     const [verb = ''] = words;
-    const swapped = this.sets.run(program, words);
-    if (swapped !== undefined) return swapped;
     if (verbs.every(({ name }) => name !== verb) && verb.startsWith('remove-')) return this.#remove(verb);
     const { code, out, err } = await runIn(worldOf(this.model, this.logged, { program }), words.join(' '));
+    this.activator.look();
     this.onChange();
     return { exitCode: code, stdout: this.#altered(words[0] ?? '', out), stderr: err };
   }
@@ -162,11 +161,8 @@ export class LabHost {
   }
 
   #altered(verb: string, out: string): string {
-    if (!out.startsWith('{')) return out;
-    const answer: typeof this.faults.answer = (of, printed) => {
-      const told = of === 'inventory' ? (this.sets.inventory(printed) as typeof printed) : printed;
-      return this.faults.answer?.(of, told) ?? told;
-    };
+    const { answer } = this.faults;
+    if (answer === undefined || !out.startsWith('{')) return out;
     const data = JSON.parse(out) as Record<string, unknown>;
     const { inventory } = data;
     // Securing a host answers with an inventory, too.

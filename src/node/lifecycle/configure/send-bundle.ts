@@ -15,14 +15,14 @@ const smallBytes = 1024 * 1024;
 
 /**
  * Brings files to the host: one upload named by the hash of its content, one command that unpacks it. A complete upload of an earlier
- * attempt is used again.
+ * attempt is used again. Returns its hash.
  */
 export async function sendBundle(
   journey: ConfigureJourney,
   content: BundleContent,
   uploaded: Inventory['bundles'],
   turn: StepTurn,
-): Promise<void> {
+): Promise<string> {
   const bundle = await journey.deps.bundleHashes.prepare(content);
   const mode = content.next === undefined ? 'stage' : 'stageNext';
   const isUploaded = uploaded[bundle.sha256] === bundle.bytes;
@@ -39,6 +39,7 @@ export async function sendBundle(
     await upload(journey, bundle, turn);
     await stage(journey, bundle, mode, turn);
   }
+  return bundle.sha256;
 }
 
 async function upload({ host, deps }: ConfigureJourney, bundle: PreparedBundle, turn: StepTurn): Promise<void> {

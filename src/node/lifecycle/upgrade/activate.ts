@@ -42,7 +42,7 @@ async function untilSwapped(journey: SwapJourney, isOrdered: boolean, turn: Step
   for (;;) {
     const status = await look().catch((error: unknown) => tolerated(journey, error, turn));
     if (status !== undefined && status.state !== 'running') {
-      if (status.version === target) return;
+      if (status.version === target && status.state !== 'failed') return;
       checkOutcome(journey, status);
       // No order is open: it was not sent, or it was lost with the host's disk.
       isSent = false;

@@ -53,9 +53,10 @@ async function sendSet(journey: UpgradeJourney, files: readonly BundleFile[], tu
   const { agent, inventory, target: version } = journey;
   const missing = missingContents(files, inventory.copies);
   const next = { agent: agent.sha256, files: files.map(setFile) };
-  await sendBundle(journey, { version, files: missing, next }, inventory.bundles, turn);
+  const bundle = await sendBundle(journey, { version, files: missing, next }, inventory.bundles, turn);
   const copies = [...inventory.copies, ...missing.map(({ sha256 }) => sha256)];
-  journey.inventory = { ...inventory, copies };
+  const sets = { ...inventory.sets, next: { version, agent: agent.sha256, bundle } };
+  journey.inventory = { ...inventory, copies, sets };
 }
 
 function setFile({ path, sha256, bytes, secret }: BundleFile) {
