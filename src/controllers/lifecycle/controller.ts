@@ -45,6 +45,7 @@ import {
   removeKind,
   runJourney,
 } from './act/run-journey.ts';
+import { rollbackKind, upgradeKind } from './act/upgrade-kinds.ts';
 import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
 import { type ChangeFacts, changeGates, whyUpgrade } from './decide-upgrade.ts';
 import { rejectionEvent } from './events.ts';
@@ -243,12 +244,15 @@ const kinds: Partial<Record<JourneyName, JourneyStart>> = {
   remove: startOf(removeKind),
   configure: startOf(configureKind),
   adopt: startOf(adoptKind),
+  rollback: startOf(rollbackKind),
+  upgrade: startOf(upgradeKind),
   reconnect: startOf(reconnectKind),
 };
 
 const ownJourneys: ReadonlySet<JourneyName> = new Set(journeyNames.filter(name => kinds[name] !== undefined));
 
-type JourneyStart = (instance: WindowsInstance, cause: string, work: Work, pass: Pass) => Promise<void>;
+/** Returns what the journey waits for, if it ended before it took its node out of service. */
+type JourneyStart = (instance: WindowsInstance, cause: string, work: Work, pass: Pass) => Promise<string | undefined>;
 
 function startOf<J extends HostJourney>(kind: JourneyKind<J>): JourneyStart {
   return (instance, cause, work, pass) => runJourney(instance, { kind, cause }, work, pass);
@@ -309,7 +313,8 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   }
   const { cause } = next;
   if (next.do === 'remove') pass.log.info('Removing host', { why: cause });
-  await start(next.do, instance, cause, work, pass);
+  const wait = await start(next.do, instance, cause, work, pass);
+  if (wait !== undefined) return after(turnMs, wait);
   if (next.do === 'remove') return after(recheckMs, 'the host was not removed');
   // A removal that was canceled may have had a grant.
   if (next.do === 'configure') await work.deps.grants.end(instance, pass.signal);
@@ -330,10 +335,13 @@ async function reportHeld(
   return after(turnMs, wait.why);
 }
 
-async function start(name: JourneyName, ...[instance, cause, work, pass]: Parameters<JourneyStart>): Promise<void> {
+async function start(
+  name: JourneyName,
+  ...[instance, cause, work, pass]: Parameters<JourneyStart>
+): Promise<string | undefined> {
   const { client, deps } = work;
   try {
-    await kinds[name]?.(instance, cause, work, pass);
+    return await kinds[name]?.(instance, cause, work, pass);
   } catch (error) {
     // If this fails, the grant stays and the next attempt has it.
     if (grantedJourneys.has(name))
