@@ -9,8 +9,9 @@ export type UpgradeState = 'none' | 'staging' | 'swapping' | 'soaking' | 'soaked
 
 export function upgradeState(upgrade: InstanceUpgrade | undefined): UpgradeState {
   if (upgrade === undefined) return 'none';
-  const { activated, ready, soaked, failed, rolledBack } = upgrade;
-  if (failed !== undefined) return rolledBack === undefined ? 'failed' : 'rolled back';
+  const { from, to, activated, ready, soaked, failed, rolledBack } = upgrade;
+  // A host that is set up again with its own version has nothing to go back to, and tries again.
+  if (failed !== undefined && from !== to) return rolledBack === undefined ? 'failed' : 'rolled back';
   if (soaked !== undefined) return 'soaked';
   if (ready !== undefined) return 'soaking';
   return activated === undefined ? 'staging' : 'swapping';
@@ -35,6 +36,6 @@ export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
 /** The version whose roll-out this host stops. */
 export function stoppedVersion(instance: Upgraded): string | undefined {
   const { upgrade } = instance.status ?? {};
-  if (upgrade?.failed === undefined || isRollbackAccepted(instance) || isRetryRequested(instance)) return undefined;
-  return upgrade.to;
+  const hasFailed = ['failed', 'rolled back'].includes(upgradeState(upgrade));
+  return hasFailed && !isRollbackAccepted(instance) && !isRetryRequested(instance) ? upgrade?.to : undefined;
 }

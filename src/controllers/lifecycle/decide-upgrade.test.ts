@@ -64,6 +64,7 @@ const pinned = { [instanceAnnotation.pinnedVersion]: 'v1' };
 const of = (name: string) => ({ stoppedBy: [{ name, from: 'v1' }] });
 const expired = { agent: { keyHash: 'a', installed: at(-60), certificateEnds: at(-1) } };
 
+const again = { from: 'v2', ...swapping, failed };
 const due: [about: string, given: Given, want: Decision['do'], cause?: string][] = [
   ['upgrades a Node of another version (UPG-01)', {}, 'upgrade', 'upgrade v1 -> v2'],
   ['downgrades one of a later version', { status: { ...base, version: 'v3' } }, 'upgrade', 'upgrade v3 -> v2'],
@@ -136,6 +137,17 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
       node: node({ [cordoned]: '' }),
       isPaused: true,
     },
+    'rollback',
+  ],
+  ['sets a host up again that has nothing to go back to', { status: upgrade(again), node: node({}) }, 'upgrade'],
+  [
+    'upgrades a host again whose former files are gone, when it is retried',
+    { status: upgrade({ ...swapping, failed, retry: '' }), annotations: { [instanceAnnotation.retry]: 'two' } },
+    'upgrade',
+  ],
+  [
+    'rolls back one that is retried, whose former files are there',
+    { status: upgrade({ ...swapping, fromAgent: 'ab', failed }), annotations: { [instanceAnnotation.retry]: 'two' } },
     'rollback',
   ],
   [

@@ -49,7 +49,8 @@ export function whyUpgrade(facts: ChangeFacts): string | undefined {
   if (host === undefined || node === undefined) return undefined;
   if (whyFinishUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return undefined;
   const isCleared = node.annotations[nodeAnnotation.version] === undefined && isBetweenVersions(facts);
-  if (!isCleared && !needsUpgrade(node, version)) return undefined;
+  const isBroken = upgradeState(upgrade) === 'failed';
+  if (!isCleared && !isBroken && !needsUpgrade(node, version)) return undefined;
   return `upgrade ${formerVersion(facts) ?? upgrade?.from ?? 'of an unknown version'} -> ${version}`;
 }
 
@@ -61,11 +62,15 @@ function formerVersion({ instance, node, version }: ChangeFacts): string | undef
   return /^[\w.+-]{1,128}$/.test(claimed) ? claimed : undefined;
 }
 
-/** A fixed version of the operator is the better way back: then the host is upgraded to that. */
+/**
+ * A fixed version of the operator is the better way back: then the host is upgraded to that. One whose former files are gone is
+ * upgraded again when it is retried.
+ */
 export function whyRollback({ instance, node, version }: ChangeFacts): string | undefined {
   const { upgrade } = instance.status ?? {};
   if (upgrade === undefined || node === undefined) return undefined;
-  const isDue = upgradeState(upgrade) === 'failed' && upgrade.to === version && upgrade.from !== version;
+  const isRetried = upgrade.fromAgent === undefined && isRetryRequested(instance);
+  const isDue = upgradeState(upgrade) === 'failed' && upgrade.to === version && !isRetried;
   return isDue ? `rollback ${upgrade.to} -> ${upgrade.from}: ${upgrade.failed?.code}` : undefined;
 }
 

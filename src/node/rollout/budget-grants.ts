@@ -21,6 +21,7 @@ import {
   type GrantRequest,
   nodesOutOfService,
   type OutsideBudget,
+  upgradeRefusal,
 } from './budget.ts';
 import { budgetHosts, nodeState, nodeStates } from './budget-facts.ts';
 import { GrantStore, type GrantStoreParts, type StoredGrants } from './grant-store.ts';
@@ -221,6 +222,9 @@ const granted: GrantAnswer = { isGranted: true };
 function takeGrant(request: GrantRequest, facts: BudgetFacts): Change {
   const { grants, nowMs } = facts;
   const own = grants.find(({ uid }) => uid === request.uid);
+  // A grant for a reboot, or from before the roll-out stopped, lets no upgrade start.
+  const refusal = own && upgradeRefusal(request, facts);
+  if (refusal !== undefined) return { grants, answer: { isGranted: false, why: refusal } };
   const answer = own === undefined ? decideGrant(request, facts) : granted;
   if (!answer.isGranted) return { grants, answer };
   // A former instance of the same node has its grant no longer.

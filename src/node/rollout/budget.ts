@@ -116,7 +116,7 @@ export function decideGrant(request: GrantRequest, facts: BudgetFacts): BudgetAn
   if (nextRequests(all).includes(request)) return { isGranted: true };
   const { isPaused } = facts.settings;
   if (isPaused) return { isGranted: false, why: pausedText };
-  const refusal = new UpgradeTurns(facts).refusal(request);
+  const refusal = upgradeRefusal(request, facts);
   if (refusal !== undefined) return { isGranted: false, why: refusal };
   const ordered = inOrder(all);
   return { isGranted: false, why: waitText(request, ordered.slice(0, ordered.indexOf(request)), all) };
@@ -155,6 +155,11 @@ export function nextRequests(facts: BudgetFacts): GrantRequest[] {
     if (isGranted) upgrades.granted(request);
     return isGranted;
   });
+}
+
+/** Why the roll-out of this version does not let the upgrade start; undefined for other journeys. */
+export function upgradeRefusal(request: GrantRequest, facts: BudgetFacts): string | undefined {
+  return new UpgradeTurns(facts).refusal(request);
 }
 
 /** Which upgrades the roll-out of this version lets start, in addition to the budget. */

@@ -84,7 +84,11 @@ const rows: [title: string, row: Row, want: Grant | 'ended'][] = [
     { host: upgraded({ state: 'failed', isAccepted: true }), node: down, grant: upgrade, more: { unavailable: used } },
     'ended',
   ],
-  ['ends with the soak', { host: upgraded({ state: 'soaked', endedMs: nowMs }), node: ok, grant: justTaken }, 'ended'],
+  [
+    'ends with the soak',
+    { host: upgraded({ state: 'soaked', activatedMs: nowMs, endedMs: nowMs }), node: ok, grant: justTaken },
+    'ended',
+  ],
   [
     'ends with the rollback',
     {
@@ -96,7 +100,7 @@ const rows: [title: string, row: Row, want: Grant | 'ended'][] = [
   ],
   [
     'does not end with an upgrade before it',
-    { host: upgraded({ state: 'soaked', endedMs: nowMs - 60_000 }), node: ok, grant: justTaken },
+    { host: upgraded({ state: 'soaked', activatedMs: nowMs - 90_000, endedMs: nowMs }), node: ok, grant: justTaken },
     justTaken,
   ],
   [

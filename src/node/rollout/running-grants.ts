@@ -45,11 +45,13 @@ function isRunning(grant: Grant, host: BudgetHost | undefined, facts: GrantFacts
   return !isInService(node) && !hasUsedItsHour(grant.node, unavailable, nowMs);
 }
 
-/** The upgrade for which it was taken is over: the node is in service, and the next one may follow at once. */
+/** The upgrade for which it was taken, not one before it, is over: the next node may follow at once. */
 function hasEnded({ journey, sinceMs }: Grant, host: BudgetHost | undefined): boolean {
-  const isOfUpgrade = journey === 'upgrade' || journey === 'rollback';
+  if (host?.upgrade === undefined || (journey !== 'upgrade' && journey !== 'rollback')) return false;
+  const { activatedMs = -Infinity, endedMs = -Infinity } = host.upgrade;
   // Times are stored in whole seconds.
-  return isOfUpgrade && (host?.upgrade?.endedMs ?? -Infinity) >= sinceMs - 1000;
+  const takenMs = Math.floor(sinceMs / 1000) * 1000;
+  return endedMs >= takenMs && (journey === 'rollback' || activatedMs >= takenMs);
 }
 
 function isOnJourney(host: BudgetHost | undefined): boolean {

@@ -17,6 +17,8 @@ export interface HostUpgrade {
   isStopping: boolean;
   /** It failed, and an administrator goes on nevertheless. */
   isAccepted: boolean;
+  /** When the host was ordered to swap its files. */
+  activatedMs?: number;
   /** When the host had soaked or was rolled back. */
   endedMs?: number;
 }
@@ -24,12 +26,14 @@ export interface HostUpgrade {
 export function hostUpgrade(instance: WindowsInstance): HostUpgrade | undefined {
   const { upgrade } = instance.status ?? {};
   if (upgrade === undefined) return undefined;
+  const activatedMs = Date.parse(upgrade.activated ?? '');
   const endedMs = Date.parse(upgrade.rolledBack ?? upgrade.soaked ?? '');
   return {
     to: upgrade.to,
     state: upgradeState(upgrade),
     isStopping: stoppedVersion(instance) !== undefined,
     isAccepted: isRollbackAccepted(instance),
+    ...(!Number.isNaN(activatedMs) && { activatedMs }),
     ...(!Number.isNaN(endedMs) && { endedMs }),
   };
 }
