@@ -147,7 +147,7 @@ test('goes back and tries again when neither set can be put in place, and says s
   let failures = 2;
   const { before } = lab.host;
   lab.host.before = call => {
-    if (call === `write ${file.kubelet}` && failures > 0) {
+    if (call === `write ${file.stagedRecord}` && failures > 0) {
       failures -= 1;
       throw new Error('disk full');
     }
