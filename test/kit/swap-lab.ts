@@ -1,3 +1,4 @@
+import type { ServiceConfig } from '../../src/agent/ports.ts';
 import { isOpen, type KeptSet, readJournal } from '../../src/agent/activation/journal.ts';
 import { waitForSwap } from '../../src/agent/activation/gate.ts';
 import { orderActivation } from '../../src/agent/activation/order.ts';
@@ -37,6 +38,8 @@ export class SwapLab {
   /** How many changes are left until the power is cut. */
   left = Infinity;
   #isDead = false;
+  /** What a power cut does not lose. */
+  #flushed = new Map<string, ServiceConfig>();
 
   constructor(agent = programs.v2) {
     this.agent = agent;
@@ -49,6 +52,12 @@ export class SwapLab {
     };
     this.host.before = spend;
     this.host.services.before = spend;
+    const flush = async () => {
+      spend();
+      const list = await this.host.services.list();
+      this.#flushed = new Map(list.map(({ name, config }) => [name, { ...config, recovery: agentRecovery }]));
+    };
+    Object.assign(this.host.system, { flushServices: flush });
   }
 
   async prepare(): Promise<this> {
@@ -64,6 +73,7 @@ export class SwapLab {
       .install('kubelet', { ...config, description, command: file.kubelet, dependencies: ['containerd'] })
       .install('other', { startType: 'manual', dependencies: ['kubelet'] });
     await stageNextTexts(host, versions['v2'] ?? {}, sha256(this.agent));
+    await host.system.flushServices();
     return this;
   }
 
@@ -80,7 +90,7 @@ export class SwapLab {
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
-  /** A new boot. When Windows lost what it wrote late, its services are as they were before the order. */
+  /** A new boot. When Windows lost what it wrote late, its services are as they were at the last flush. */
   async boot(loses: 'nothing' | 'registry' = 'nothing'): Promise<void> {
     this.#isDead = false;
     this.left = Infinity;
@@ -90,11 +100,10 @@ export class SwapLab {
 
   async #loseRegistry(): Promise<void> {
     const { services } = this.host;
-    for (const { name, config } of await services.list()) {
-      if (name === activationService) await services.remove(name);
-      else if (name !== 'other')
-        await services.configure(name, { ...config, recovery: agentRecovery, startType: 'automatic' });
-    }
+    services.processes.killAll();
+    services.powerOff();
+    for (const { name } of await services.list()) if (!this.#flushed.has(name)) await services.remove(name);
+    for (const [name, config] of this.#flushed) services.install(name, config, 'stopped');
   }
 
   /** As the Windows service runs it: again and again until it ends well, then its process exits. */

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { activationFile } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
+import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { saveKnownGood } from '../known-good.ts';
@@ -95,4 +97,15 @@ test('ends with the reason when it is stopped', async () => {
   host.services.before = () => stop.abort(new Error('shutting down'));
   host.services.slowness = 99;
   await expect(run({ ...host.waiting(), signal: stop.signal })).rejects.toThrow('shutting down');
+});
+
+test('starts nothing while files are swapped, or are of another version', async () => {
+  const { host, run, states } = await known();
+  await stageTexts(host, { 'C:\\k\\a': 'a' }, { version: 'v2' });
+  expect(await run()).toBe('other version');
+  await stageTexts(host, { 'C:\\k\\a': 'a' }, { version: 'v1' });
+  host.fileTexts.set(activationFile, 'a journal that nobody can read');
+  expect([await run(), await states()]).toEqual(['waiting for swap', []]);
+  host.fileTexts.delete(activationFile);
+  expect(await run()).toBe('started');
 });

@@ -39,6 +39,13 @@ const starts: [name: string, node: NodeView | undefined, want: unknown][] = [
 ];
 for (const [name, seen, want] of starts) test(name, () => expect(decideStart(seen, '')).toEqual(want));
 
+test('applies the version of the set of files in place, whatever the Node says', () => {
+  expect(decideStart(node({ [desiredVersion]: 'v2' }), 'v1')).toEqual({ go: true, version: 'v1' });
+  expect(decideStart(node({}), 'v1')).toMatchObject({ go: false });
+  const versions = { version: 'v1', setVersion: 'v1' };
+  expect(needsVersion(node({ [desiredVersion]: 'v2' }), { version: '' }, versions)).toBe(true);
+});
+
 const versions: [name: string, node: NodeView | undefined, reported: string, want: boolean][] = [
   ['reports a version that is not reported yet', node({ [desiredVersion]: 'v2' }), '', true],
   ['reports a version in place of another', node({ [desiredVersion]: 'v2' }), 'v1', true],

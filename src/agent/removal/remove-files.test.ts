@@ -6,6 +6,7 @@ import { agentProgram, dir, file, folderRecordFile, leaderFile, lockFile, ordere
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { secureHost } from '../secure.ts';
+import { writeSet } from '../stage/record.ts';
 import { changeState } from '../state.ts';
 import { ownFiles } from './own-files.ts';
 import { removeFiles } from './remove-files.ts';
@@ -248,3 +249,15 @@ async function removeUntilKilled(host: ModelHost, after: number): Promise<void> 
   await removeFiles(program, host, killed.signal).catch(() => undefined);
   host.before = () => undefined;
 }
+
+test('removes what a cancelled swap has left of a kept set, but no file of a user with that name', async () => {
+  const host = await joinedHost();
+  const kept = ['C:\\k\\new.conf', 'C:\\k\\mine.conf'].map(path => {
+    return { path, sha256: sha256('new'), bytes: 3, encoding: 'none', secret: false } as const;
+  });
+  await writeSet(file.nextSet, { version: 'v2', bundle: '', agent: '', files: kept }, host.files);
+  host.fileTexts.set('C:\\k\\new.conf', 'new');
+  host.fileTexts.set('C:\\k\\mine.conf', 'of a user');
+  await remove(host);
+  expect(filesOf(host)).toEqual(['C:\\k\\mine.conf']);
+});

@@ -26,8 +26,9 @@ export const stage: Verb = {
 };
 
 /** The upgrade does not run `secure`, which would place the agent, so that the program secures itself here. */
-async function keep({ bundle, sha256 }: FlagValues, { host, program, signal, log }: VerbDeps): Promise<Answer> {
-  const { files } = host();
+async function keep({ bundle, sha256 }: FlagValues, deps: VerbDeps): Promise<Answer> {
+  const { program, signal, log } = deps;
+  const { files } = deps.host();
   const { events } = await secureProgram(program, path => files.sha256(path), files);
   for (const event of events) log.warn('Fixed owner or rights', { event });
   const outcome = await stageNext({ bundle, sha256: sha256.toLowerCase() }, files, signal);
