@@ -42,8 +42,8 @@ for (const [name, seen, want] of starts) test(name, () => expect(decideStart(see
 test('applies the version of the set of files in place, whatever the Node says', () => {
   expect(decideStart(node({ [desiredVersion]: 'v2' }), 'v1')).toEqual({ go: true, version: 'v1' });
   expect(decideStart(node({}), 'v1')).toMatchObject({ go: false });
-  const versions = { version: 'v1', setVersion: 'v1' };
-  expect(needsVersion(node({ [desiredVersion]: 'v2' }), { version: '' }, versions)).toBe(true);
+  const now = { version: 'v1', setVersion: 'v1', bootId: 'boot-2' };
+  expect(needsVersion(node({ [desiredVersion]: 'v2' }), { version: '', confirmedBoot: '' }, now)).toBe(true);
 });
 
 const versions: [name: string, node: NodeView | undefined, reported: string, want: boolean][] = [
