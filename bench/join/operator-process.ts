@@ -22,6 +22,7 @@ export interface OperatorOptions {
   /** For the routes to simulated hosts, which the sandbox publishes. */
   networkKubeconfigFile: string;
   namespace: string;
+  version: string;
   payloadFolder: string;
   cacheFolder: string;
 }
@@ -78,7 +79,7 @@ await runOperator(
   {
     client,
     leaseClient: createClient(connection),
-    settings: operatorSettings(options.namespace),
+    settings: operatorSettings(options.namespace, options),
     connect: routedConnect(findRoute, connect, systemClock),
     dialTcp: async () => undefined,
     resolver: names,
