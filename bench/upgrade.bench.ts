@@ -6,7 +6,7 @@ import type { HostsFigures } from './join/hosts-process.ts';
 import { demand } from './join/measure.ts';
 import { machineLoad, Scene } from './join/scene.ts';
 import type { Report } from './run.ts';
-import { medianOf, Outages } from './upgrade/outages.ts';
+import { medianOf, Outages } from './outages.ts';
 import { wholeNumber } from './whole-number.ts';
 
 export const description = 'all hosts are upgraded, to a release of new programs and to a patch [MEGABYTES] [HOSTS]';

@@ -1,8 +1,8 @@
-import { systemClock } from '../../src/base/clock.ts';
-import { silentLog } from '../../src/base/log.ts';
-import type { Client } from '../../src/kube/client.ts';
-import { Informers } from '../../src/kube/informer/informers.ts';
-import { type Node, nodes } from '../../src/kube/resources.ts';
+import { systemClock } from '../src/base/clock.ts';
+import { silentLog } from '../src/base/log.ts';
+import type { Client } from '../src/kube/client.ts';
+import { Informers } from '../src/kube/informer/informers.ts';
+import { type Node, nodes } from '../src/kube/resources.ts';
 
 /** Times from cordon to uncordon of Nodes, as a client of the cluster sees them. */
 export class Outages implements AsyncDisposable {
