@@ -24,6 +24,8 @@ export interface HostState {
   certificates: Map<string, Uint8Array>;
   networks: HnsNetwork[];
   endpoints: HnsEndpoint[];
+  /** Files of programs whose defect has shown. */
+  failedPrograms: Set<string>;
 }
 
 export interface HostPlace {
@@ -53,6 +55,7 @@ export function freshState(place: HostPlace, traits: Traits): HostState {
     certificates: new Map(),
     networks: [],
     endpoints: [],
+    failedPrograms: new Set(),
   };
 }
 

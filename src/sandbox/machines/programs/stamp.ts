@@ -1,7 +1,7 @@
 /** First line of a program file in the sandbox: name, version, and what is wrong with the program, if anything. */
 const stamp = /^MZ wmco-sandbox (\S+) (\S+)(?: (broken|breaks-after-\d{1,6}s))?\n/;
 
-/** A program that fails at its start, or works only so many seconds after its file was written. */
+/** A program that fails at its start, or works only so many seconds after its first start. */
 export type Defect = 'broken' | `breaks-after-${number}s`;
 
 /** A program file by its stamp. */
