@@ -280,4 +280,6 @@ export interface Cluster extends ManifestSource {
   readReport(): Promise<AgentReport>;
   /** Updates the report; writes only changes. */
   report(change: ReportChange): Promise<void>;
+  /** Writes the report without a change, which proves that the API server accepts it. */
+  confirm(): Promise<void>;
 }

@@ -59,6 +59,11 @@ export class Report {
     return this.#inTurn(() => this.#change(change));
   }
 
+  /** Writes the whole report, even without a change. */
+  confirm(): Promise<void> {
+    return this.#inTurn(() => this.#change({}, 'everything'));
+  }
+
   /** Queues an event, which is written soon or with the next change. */
   event({ type, reason, message }: EventText): void {
     const time = new Date(this.#options.clock.now()).toISOString();
@@ -87,8 +92,7 @@ export class Report {
     return (this.#known = parseReport(data));
   }
 
-  async #change(change: ReportChange): Promise<void> {
-    const { client, namespace, signal } = this.#options;
+  async #change(change: ReportChange, what: 'changes' | 'everything' = 'changes'): Promise<void> {
     const before = this.#known ?? (await this.#read());
     const written = [...this.#pending];
     const bootId = await this.#options.bootId();
@@ -96,14 +100,19 @@ export class Report {
     // Events of an earlier boot or Node would look like the present state.
     const events = isReportOf(before, { bootId, nodeUid }) ? before.events : [];
     const after = { ...before, ...change, bootId, nodeUid, events: written.reduce(addEvent, events) };
-    const data = changedData(before, after);
+    const data = what === 'everything' ? printReport(after) : changedData(before, after);
     if (Object.keys(data).length > 0) {
       this.#known = undefined;
-      const patch = { type: 'merge', body: { data } } as const;
-      await this.#orMissing(() => client.patch(configMaps, this.#name, patch, { namespace, signal }));
+      await this.#patch(data);
     }
     this.#known = after;
     this.#pending = this.#pending.filter(event => !written.includes(event));
+  }
+
+  async #patch(data: Record<string, string>): Promise<void> {
+    const { client, namespace, signal } = this.#options;
+    const patch = { type: 'merge', body: { data } } as const;
+    await this.#orMissing(() => client.patch(configMaps, this.#name, patch, { namespace, signal }));
   }
 
   async #orMissing(request: () => Promise<ConfigMap>): Promise<ConfigMap> {

@@ -180,6 +180,7 @@ export class ModelHost implements AgentPorts, HostPorts {
       }
       this.report = after;
     },
+    confirm: async () => this.#note('confirm report'),
     servicesConfigMap: async version =>
       this.configMaps.filter(({ name }) => name === `windows-services-${version}`).map(configMapObject)[0],
   };

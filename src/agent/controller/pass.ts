@@ -5,6 +5,7 @@ import { isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
+import { waitForSwap } from '../activation/gate.ts';
 import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
@@ -27,6 +28,9 @@ export const networkLimitMs = 5 * 60_000;
 
 /** A new pod subnet starts a pass at once, but a network on the host does not. */
 const waitMs = 5000;
+
+/** The swap waits for the report of the agent, and the agent for the end of the swap. */
+const swapMs = 500;
 
 /** Reads the watched Node, without requests. */
 const readyPatience = { everyMs: 200, limitMs: 60_000 };
@@ -74,6 +78,8 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
   return async (_key, { log, signal }: Pass): Promise<Outcome> => {
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
+      const swap = await waitForSwap(ports, clock, log);
+      if (swap !== undefined) return after(swapMs, swap);
       const isJoining = (await readKnownGood(ports.files)) === undefined;
       const outcome = await reconcileHost(ports, optionsFor(log, isJoining), waiting);
       waitingSinceMs = undefined;

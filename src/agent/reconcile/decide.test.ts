@@ -37,7 +37,7 @@ const starts: [name: string, node: NodeView | undefined, want: unknown][] = [
     { go: false, why: 'Node win-1 is waiting for a reboot' },
   ],
 ];
-for (const [name, seen, want] of starts) test(name, () => expect(decideStart(seen)).toEqual(want));
+for (const [name, seen, want] of starts) test(name, () => expect(decideStart(seen, '')).toEqual(want));
 
 const versions: [name: string, node: NodeView | undefined, reported: string, want: boolean][] = [
   ['reports a version that is not reported yet', node({ [desiredVersion]: 'v2' }), '', true],
@@ -55,7 +55,7 @@ const versions: [name: string, node: NodeView | undefined, reported: string, wan
   ['does not report a version for a Node that has gone', undefined, '', false],
 ];
 for (const [name, seen, reported, want] of versions) {
-  test(name, () => expect(needsVersion(seen, { version: reported }, 'v2')).toBe(want));
+  test(name, () => expect(needsVersion(seen, { version: reported }, { version: 'v2', setVersion: '' })).toBe(want));
 }
 
 const watched = ['HTTP_PROXY', 'NO_PROXY'];

@@ -10,12 +10,16 @@ import type { RebootRecord } from '../state.ts';
 /** Whether a pass has anything to do; decided before the host is inspected. */
 export type PassStart = { go: true; version: string } | { go: false; why: string };
 
-export function decideStart(node: NodeView | undefined): PassStart {
+/**
+ * The services are those of the set of files in place, so that programs and services are never of two versions; the
+ * annotation counts when the version of the set is not known.
+ */
+export function decideStart(node: NodeView | undefined, setVersion: string): PassStart {
   if (node === undefined) return { go: false, why: 'the Node does not exist' };
   if (awaitsReboot(node)) return { go: false, why: `Node ${node.name} is waiting for a reboot` };
-  const version = node.annotations[nodeAnnotation.desiredVersion] ?? '';
-  if (version === '') return { go: false, why: `Node ${node.name} has no desired version` };
-  return { go: true, version };
+  const desired = node.annotations[nodeAnnotation.desiredVersion] ?? '';
+  if (desired === '') return { go: false, why: `Node ${node.name} has no desired version` };
+  return { go: true, version: setVersion === '' ? desired : setVersion };
 }
 
 export interface RebootInput {
@@ -64,9 +68,9 @@ export function decideReboot(input: RebootInput): RebootDecision {
 export function needsVersion(
   node: NodeView | undefined,
   report: Pick<AgentReport, 'version'>,
-  version: string,
+  { version, setVersion }: { version: string; setVersion: string },
 ): boolean {
-  const start = decideStart(node);
+  const start = decideStart(node, setVersion);
   // The desired version may have changed while the services were started.
   return start.go && start.version === version && report.version !== version;
 }

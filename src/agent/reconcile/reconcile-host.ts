@@ -24,6 +24,7 @@ import type { ServiceNotices, ServicePorts } from '../services/ensure.ts';
 import { reconcileServices, type ServicesWork } from '../services/reconcile.ts';
 import type { VariablePorts } from '../services/variables.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
+import { readRecord } from '../stage/record.ts';
 import { repairFiles } from '../stage/repair.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
 import { decideReboot, decideStart, isRebootRequired, needsVersion } from './decide.ts';
@@ -62,7 +63,8 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   const object = await ports.cluster.node();
   const node = viewOf(object);
   const reported = await startReport(ports);
-  const start = decideStart(node);
+  const { version: setVersion } = await readRecord(ports.files);
+  const start = decideStart(node, setVersion);
   if (!start.go) {
     await reported();
     return { did: 'skip', why: start.why };
@@ -82,7 +84,8 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   const problem = settings.problem ?? damage;
   if (problem !== undefined) throw problem;
   if (awaits !== undefined) return { did: 'wait', for: awaits };
-  await finish(start.version, await reported(), ports.cluster, { ...waiting, patience: options.readyPatience });
+  const versions = { version: start.version, setVersion };
+  await finish(versions, await reported(), ports.cluster, { ...waiting, patience: options.readyPatience });
   return { did: 'configure', version: start.version };
 }
 
@@ -224,7 +227,12 @@ async function resultOf<T>(act: () => Promise<T>): Promise<{ value?: T; problem?
   }
 }
 
-async function finish(version: string, report: AgentReport, cluster: Cluster, waiting: Waiting): Promise<void> {
+async function finish(
+  versions: { version: string; setVersion: string },
+  report: AgentReport,
+  cluster: Cluster,
+  waiting: Waiting,
+): Promise<void> {
   const node = await poll(async () => {
     const seen = viewOf(await cluster.node());
     return seen === undefined || seen.ready ? { seen } : undefined;
@@ -234,5 +242,5 @@ async function finish(version: string, report: AgentReport, cluster: Cluster, wa
       remedy: `Run \`kubectl describe node\` for the reason, and \`Get-Content ${file.kubeletLog} -Tail 20\` on the host; if the kubelet hangs, run \`Restart-Service -Force kubelet\` there.`,
     });
   }
-  if (needsVersion(node.seen, report, version)) await cluster.report({ version });
+  if (needsVersion(node.seen, report, versions)) await cluster.report({ version: versions.version });
 }

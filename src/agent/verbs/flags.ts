@@ -4,6 +4,7 @@ import { parseGoDuration } from '#base/go-duration.ts';
 import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { dir } from '#contract/paths.ts';
 import { hostVariableSources } from '#contract/services/manifest.ts';
+import { keptSets } from '../activation/journal.ts';
 
 export const flags = {
   kubeconfig: { value: 'path', help: 'kubeconfig of the agent' },
@@ -36,6 +37,8 @@ export const flags = {
     help: 'source of the node name on a host that is not configured; default: the computer name',
     expected: noSource,
   },
+  next: { help: 'keep the files as the next set, and place none' },
+  set: { value: 'set', help: 'next or previous', expected: noSet },
   bundle: { value: 'path', help: 'uploaded bundle' },
   sha256: { value: 'hash', help: 'SHA-256 of the whole bundle', expected: noHash },
   'boot-id': { value: 'id', help: 'current boot ID, as shown by inventory; in another boot the command has no effect' },
@@ -87,6 +90,10 @@ function noNodeName(text: string): string | undefined {
 
 function noSource(text: string): string | undefined {
   return hostVariableSources.some(source => source === text) ? undefined : `one of ${hostVariableSources.join(', ')}`;
+}
+
+function noSet(text: string): string | undefined {
+  return keptSets.some(set => set === text) ? undefined : `one of ${keptSets.join(', ')}`;
 }
 
 function noForm(text: string): string | undefined {

@@ -1,7 +1,8 @@
 import { isAppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { bundlePath } from '#contract/paths.ts';
-import type { BundleContent, PreparedBundle } from '../../bundle-hash-cache.ts';
+import type { BundleContent } from '../../bundle.ts';
+import type { PreparedBundle } from '../../bundle-hash-cache.ts';
 import { askAgent } from '../agent-call.ts';
 import type { StepTurn } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
