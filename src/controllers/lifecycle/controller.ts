@@ -27,7 +27,16 @@ import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, type LifecycleFacts } from './decide.ts';
 import { cancelIfApplied, restoreRecord } from './act/deleted-instances.ts';
 import { removalCause } from './act/removal-cluster.ts';
-import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
+import {
+  adoptKind,
+  configureKind,
+  type JourneyKind,
+  reconnectKind,
+  removeKind,
+  runJourney,
+} from './act/run-journey.ts';
+import { rollbackKind, upgradeKind } from './act/upgrade-kinds.ts';
+import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
 import { rejectionEvent } from './events.ts';
 import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
@@ -185,8 +194,15 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   };
 }
 
-/** Those of this version; upgrades, reboots on request, new keys and refreshes will follow. */
-const ownJourneys: ReadonlySet<JourneyName> = new Set(['remove', 'adopt', 'configure', 'reconnect']);
+/** Those of this version; reboots on request, new keys and refreshes will follow. */
+const ownJourneys: ReadonlySet<JourneyName> = new Set([
+  'remove',
+  'adopt',
+  'configure',
+  'rollback',
+  'upgrade',
+  'reconnect',
+]);
 
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
@@ -246,6 +262,11 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
     pass.log.info('Removing host', { why: cause });
     await runRemoval(instance, cause, work, pass);
     return after(recheckMs, 'the host was not removed');
+  }
+  const change = next.do === 'upgrade' ? upgradeKind : rollbackKind;
+  if (next.do === change.name) {
+    const why = await runJourney(instance, { kind: change as JourneyKind<HostJourney>, cause }, work, pass);
+    return after(why === undefined ? staleMs : recheckMs, why ?? 'check the node');
   }
   const kind = joinKinds.find(({ name }) => name === next.do);
   if (kind !== undefined) await runJourney(instance, { kind, cause }, work, pass);

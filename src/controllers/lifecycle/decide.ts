@@ -1,7 +1,7 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
@@ -86,6 +86,7 @@ interface Row {
 const rows: readonly Row[] = [
   { journey: 'adopt', cause: whyAdopt },
   { journey: 'configure', cause: whyConfigure },
+  { journey: 'rollback', cause: whyRollback },
   { journey: 'upgrade', cause: whyUpgrade },
   { journey: 'reboot', cause: ({ node }) => (node && awaitsReboot(node) ? 'its agent requires a reboot' : undefined) },
   { journey: 'reconnect', cause: whyReconnect },
@@ -171,15 +172,28 @@ function interruptedJourney({ journey, phase, timeline = [] }: WindowsInstanceSt
 function whyConfigure(facts: LifecycleFacts): string | undefined {
   const { node, version } = facts;
   if (node === undefined) return 'it has no Node';
-  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined) return undefined;
+  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return undefined;
   // A Node that was configured before, whatever it reports now, needs no more than new credentials.
   return whyReconnect(facts) === undefined ? 'its Node is not configured completely' : undefined;
 }
 
 /** A Node that another version configured is upgraded once its host is recorded; an unfinished one is configured. */
-function whyUpgrade({ instance, node, version }: LifecycleFacts): string | undefined {
-  const isOther = needsUpgrade(node, version) && instance.status?.host !== undefined;
-  return isOther ? `its Node runs version ${node?.annotations[nodeAnnotation.version]}, not ${version}` : undefined;
+function whyUpgrade(facts: LifecycleFacts): string | undefined {
+  const { instance, node, version } = facts;
+  const { host, upgrade, version: recorded } = instance.status ?? {};
+  if (host === undefined || node === undefined || whyRollback(facts) !== undefined) return undefined;
+  const { retry = '' } = upgrade ?? {};
+  const isRetried = (instance.metadata.annotations?.[instanceAnnotation.retry] ?? '') !== retry;
+  if (upgrade?.to === version && upgrade.rolledBack !== undefined && !isRetried) return undefined;
+  const isOpen = upgrade?.to === version && upgrade.ready === undefined && upgrade.failed === undefined;
+  const isOther = needsUpgrade(node, version) || isOpen;
+  return isOther ? `upgrade ${recorded ?? node.annotations[nodeAnnotation.version]} -> ${version}` : undefined;
+}
+
+function whyRollback({ instance, node }: LifecycleFacts): string | undefined {
+  const { upgrade } = instance.status ?? {};
+  if (node === undefined || upgrade?.failed === undefined || upgrade.rolledBack !== undefined) return undefined;
+  return `rollback ${upgrade.to} -> ${upgrade.from}`;
 }
 
 /** The record decides: otherwise a Node, or another version of the operator, could lock out an agent. */

@@ -85,6 +85,20 @@ export function removalFailureEvents(instance: WindowsInstance, error: AppError)
   return eventObjects(instance).map(object => ({ object, text }));
 }
 
+/** Events of a failed upgrade or rollback; none while the condition has the same reason from an earlier attempt. */
+export function changeFailureEvents(
+  instance: WindowsInstance,
+  error: AppError,
+  name: 'upgrade' | 'rollback',
+): InstanceEvent[] {
+  const { conditions, journey } = instance.status ?? {};
+  const known = findCondition(conditions, instanceCondition.configured);
+  if (journey?.name === name && known?.status === 'False' && known.reason === error.code) return [];
+  const textOf = name === 'upgrade' ? eventText.instanceUpgradeFailure : eventText.instanceRollbackFailure;
+  const text = textOf(failureText(error, instance));
+  return eventObjects(instance).map(object => ({ object, text }));
+}
+
 /** Longer events would be cut, perhaps in the middle of a command that users paste. */
 const maxEventLength = 1000;
 

@@ -43,9 +43,14 @@ export abstract class HostJourney implements AsyncDisposable {
     return this.instance.spec.address;
   }
 
+  /** SHA-256 of the agent program that runs commands. */
+  get program(): string {
+    return this.agent.sha256;
+  }
+
   /** Command lines for the agent program on this host. */
   get commands(): AgentCommands {
-    return agentCommands(agentProgram(this.agent.sha256));
+    return agentCommands(agentProgram(this.program));
   }
 
   get username(): string {

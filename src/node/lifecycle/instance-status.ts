@@ -31,6 +31,8 @@ export interface JourneyView {
   journey?: InstanceJourney | undefined;
   /** The services of the host are being removed. */
   isUninstalled?: boolean;
+  /** The Node is ready and takes pods. */
+  isInService?: boolean;
 }
 
 /** Reasons of conditions that are not error codes. */
@@ -38,6 +40,10 @@ export const conditionReason = {
   joined: 'Joined',
   configuring: 'Configuring',
   removing: 'Removing',
+  upgrading: 'Upgrading',
+  rollingBack: 'RollingBack',
+  /** A later upgrade succeeded after one was rolled back. */
+  upgraded: 'Upgraded',
   waitsForBudget: 'WaitsForBudget',
   /** The current step takes more than twice the usual time. */
   slowStep: 'SlowStep',
@@ -65,21 +71,38 @@ export function configuringStatus(
   stamp: StatusStamp,
   phase: InstancePhase = 'Configuring',
 ): StatusChange {
+  if (phase === 'Upgrading' || phase === 'RollingBack') return upgradingStatus(view, stamp, phase);
   const { journal } = view;
-  const isSlow = journal.activity?.remedy !== undefined;
-  const hasFailed = journal.timeline().some(({ lastError }) => lastError !== undefined);
+  const hasFailed = hasFailedStep(journal);
   const kind = phase === 'Removing' ? 'removing' : 'configuring';
   const running = { status: 'False', reason: conditionReason[kind] } as const;
-  const reason = isSlow ? conditionReason.slowStep : conditionReason[kind];
   return before => {
     const conditions: NewCondition[] = [
       ...(hasFailed && before.conditions
         ? []
         : [{ ...running, type: instanceCondition.configured, message: runningMessage[kind] }]),
-      { ...running, type: instanceCondition.ready, reason, message: activityMessage(journal) },
+      { ...running, type: instanceCondition.ready, ...activityCondition(journal, running.reason) },
     ];
     return withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
   };
+}
+
+/** The host stays configured: with its former version, or with the new one. Its Node is in service until it is cordoned. */
+function upgradingStatus(view: JourneyView, stamp: StatusStamp, phase: 'Upgrading' | 'RollingBack'): StatusChange {
+  const { journal, isInService = false } = view;
+  const reason = conditionReason[phase === 'Upgrading' ? 'upgrading' : 'rollingBack'];
+  const ready = { type: instanceCondition.ready, status: isInService ? 'True' : 'False' } as const;
+  const conditions = [{ ...ready, ...activityCondition(journal, reason) }];
+  return before => withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
+}
+
+function hasFailedStep(journal: JourneyView['journal']): boolean {
+  return journal.timeline().some(({ lastError }) => lastError !== undefined);
+}
+
+function activityCondition(journal: JourneyView['journal'], reason: string): Pick<NewCondition, 'reason' | 'message'> {
+  const isSlow = journal.activity?.remedy !== undefined;
+  return { reason: isSlow ? conditionReason.slowStep : reason, message: activityMessage(journal) };
 }
 
 /** `find node: the kubelet registers its Node; usually 30 s, limit 10 min. Check …` */
@@ -162,9 +185,26 @@ export function waitingStatus(why: string, stamp: StatusStamp): StatusChange {
   };
 }
 
+/** A journey that has to wait while its Node stays in service with the version that it runs. */
+export function heldStatus(
+  view: JourneyView,
+  { node, version, why }: { node: NodeView | undefined; version: string; why: string },
+  stamp: StatusStamp,
+): StatusChange {
+  const runs = `Node ${node?.name} runs version ${node?.annotations[nodeAnnotation.version] ?? 'unknown'}`;
+  const waiting = { reason: conditionReason.waitsForBudget, message: `${runs}; ${why}` };
+  const ready = { ...waiting, type: instanceCondition.ready, status: 'True' } as const;
+  return before => {
+    const rest = readyStatus(node, version, stamp)(withJourney(before, view));
+    return node?.ready === true ? withConditions(rest, [ready], stamp) : rest;
+  };
+}
+
 /** Phases of a journey that runs or is interrupted. */
 const openPhases: readonly InstancePhase[] = [
   'Configuring',
+  'Upgrading',
+  'RollingBack',
   'Reconnecting',
   'Adopting',
   'Removing',
@@ -208,7 +248,7 @@ function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsI
   return {
     ...rest,
     ...mergeRecord(before, record),
-    ...(version !== undefined && !isUninstalled && { version }),
+    ...(version !== undefined && !isUninstalled && { version: record.version ?? version }),
     ...(journey !== undefined && { journey }),
     timeline: journal.timeline(),
     ...(step !== undefined && { step }),

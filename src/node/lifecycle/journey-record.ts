@@ -17,6 +17,7 @@ import {
   failedStatus,
   isNewJourney,
   joinedStatus,
+  heldStatus,
   type StatusChange,
   withConditions,
 } from './instance-status.ts';
@@ -128,6 +129,12 @@ export class JourneyRecord implements AsyncDisposable {
     await this.#writer.write();
   }
 
+  /** The journey goes on later; until then the Node stays in service. `version` is that of the operator. */
+  async hold(node: NodeView | undefined, version: string, why: string): Promise<void> {
+    this.#status = () => heldStatus(this.#view(), { node, version, why }, this.#stamp());
+    await this.#writer.write();
+  }
+
   /** Never rejects: the caller has the failure itself to report. */
   async fail(failure: AppError, { isTransient, nextAttemptMs }: { isTransient: boolean; nextAttemptMs: number }) {
     this.#status = () => failedStatus(this.#view(), failure, isTransient, { ...this.#stamp(), nextAttemptMs });
@@ -151,6 +158,7 @@ export class JourneyRecord implements AsyncDisposable {
     // A name that is only claimed may still turn out to be that of another Node.
     const found = this.#options.nodes.get(this.known.host?.name ?? '');
     const node = found !== undefined && isWindowsNode(found) ? found.name : undefined;
+    const isInService = found !== undefined && found.ready && !found.unschedulable;
     return {
       journal,
       reboot: this.#reboot,
@@ -159,6 +167,7 @@ export class JourneyRecord implements AsyncDisposable {
       record: this.#changes,
       journey: this.#journey,
       isUninstalled: this.#isUninstalled,
+      isInService,
     };
   }
 }

@@ -54,6 +54,8 @@ export interface JourneyKind<J extends HostJourney> {
   failure: (error: AppError, journey: J) => AppError;
   failureEvents: (instance: WindowsInstance, error: AppError) => InstanceEvent[];
   finish: (journey: J, parts: JourneyParts, log: Log) => Promise<void>;
+  /** What the journey waits for, if it ended before it took its node out of service. */
+  waitsFor?: (journey: J) => string | undefined;
 }
 
 interface JoinKind extends JourneyKind<ConfigureJourney> {
@@ -129,14 +131,14 @@ function kindAtEnd(
 
 /**
  * Runs the journey from where an earlier attempt ended. Rejects when it fails, with the failure in the status. When the instance is
- * deleted or changed, it returns, and the next pass starts with the new state.
+ * deleted or changed, it returns, and the next pass starts with the new state. Returns what it waits for, if it has to.
  */
 export async function runJourney<J extends HostJourney>(
   instance: WindowsInstance,
   { kind, cause }: { kind: JourneyKind<J>; cause: string },
   parts: JourneyParts,
   pass: Pass,
-): Promise<void> {
+): Promise<string | undefined> {
   const { client, instances, acceptance, recorder } = parts;
   const deps = { ...parts.deps, log: pass.log };
   const { clock, log, metrics, nodes } = deps;
@@ -152,7 +154,7 @@ export async function runJourney<J extends HostJourney>(
   try {
     await kind.run(journey, { journal: record.journal, signal, clock, log, metrics });
   } catch (thrown) {
-    if (isEndOfPass(signal)) return;
+    if (isEndOfPass(signal)) return undefined;
     const error = kind.failure(asAppError(thrown), journey);
     const isTransient = isTransientFailure(instance, error, clock.now());
     const events = isTransient ? [] : kind.failureEvents(instance, error);
@@ -160,7 +162,9 @@ export async function runJourney<J extends HostJourney>(
     await record.fail(error, { isTransient, nextAttemptMs: clock.now() + longestRetryMs(pass.attempt) });
     throw error;
   }
-  if (!isEndOfPass(signal)) await kind.finish(journey, parts, log);
+  if (isEndOfPass(signal)) return undefined;
+  await kind.finish(journey, parts, log);
+  return kind.waitsFor?.(journey);
 }
 
 /** A timeout of the pass is a failure; any other abort is intended. */

@@ -4,6 +4,7 @@ import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import { askAgent } from '../agent-call.ts';
 import type { HostJourney } from '../host-journey.ts';
 import type { StepTurn } from '../step.ts';
+import { unreachableCodes } from '../unreachable.ts';
 import { askForInventory } from './agent-program.ts';
 
 const commandMs = 60_000;
@@ -12,16 +13,7 @@ const shutdownMs = 180_000;
 const [firstPauseMs, longestPauseMs] = [1000, 10_000];
 
 /** Errors while a host shuts down and starts. */
-const rebootErrors: readonly ErrorCode[] = [
-  'HOST_UNREACHABLE',
-  'HOST_NOT_SSH',
-  'HOST_HANDSHAKE_FAILED',
-  'HOST_REFUSED_KEY',
-  'HOST_CONNECTION_LOST',
-  'HOST_COMMAND_REFUSED',
-  'HOST_COMMAND_NO_EXIT_CODE',
-  'AGENT_COMMAND_FAILED',
-];
+const rebootErrors: readonly ErrorCode[] = [...unreachableCodes, 'AGENT_COMMAND_FAILED'];
 
 /**
  * Reboots the host once for each reason: the boot id is recorded before the command is sent, so that an attempt in a later boot knows

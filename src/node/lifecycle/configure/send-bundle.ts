@@ -24,10 +24,11 @@ export async function sendBundle(
   turn: StepTurn,
 ): Promise<void> {
   const bundle = await journey.deps.bundleHashes.prepare(content);
+  const mode = content.next === undefined ? 'stage' : 'stageNext';
   const isUploaded = uploaded[bundle.sha256] === bundle.bytes;
   if (!isUploaded) await upload(journey, bundle, turn);
   try {
-    await stage(journey, bundle, turn);
+    await stage(journey, bundle, mode, turn);
   } catch (error) {
     // It changed on the host. A bundle with a damaged header cannot be read at all.
     const isChanged = isAppError(error, 'BUNDLE_DAMAGED') || isAppError(error, 'BUNDLE_MALFORMED');
@@ -36,7 +37,7 @@ export async function sendBundle(
     await bundle.check();
     if (!isUploaded) throw error;
     await upload(journey, bundle, turn);
-    await stage(journey, bundle, turn);
+    await stage(journey, bundle, mode, turn);
   }
 }
 
@@ -57,9 +58,10 @@ async function upload({ host, deps }: ConfigureJourney, bundle: PreparedBundle, 
 async function stage(
   { host, address, commands }: ConfigureJourney,
   bundle: PreparedBundle,
+  mode: 'stage' | 'stageNext',
   turn: StepTurn,
 ): Promise<void> {
   turn.note('the agent unpacks and checks the files');
-  const command = commands.stage(bundlePath(bundle.sha256), bundle.sha256);
+  const command = commands[mode](bundlePath(bundle.sha256), bundle.sha256);
   await askAgent({ host, address, command, signal: turn.signal, timeoutMs: stageMs });
 }

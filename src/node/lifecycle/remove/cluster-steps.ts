@@ -1,7 +1,8 @@
-import { AppError, isAppError } from '#base/errors.ts';
+import { AppError } from '#base/errors.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import { foreignNode } from '../configure/name-check.ts';
 import { checkCluster } from '../configure/remedies.ts';
+import { checkPods, drainBySettings } from '../drain-by-settings.ts';
 import type { Step } from '../step.ts';
 import { removalMode, type RemoveJourney } from './journey.ts';
 
@@ -66,17 +67,7 @@ export const drainNode: Step<RemoveJourney> = {
   remedy: checkPods,
   // The kubelet of a Node that is not ready ends no pods; they are deleted with the Node.
   isDone: ({ node, mode }) => node === undefined || (mode === 'force' && !node.ready),
-  async run({ joinedNode, deps, mode }, { signal, note }) {
-    const { drainTimeout } = deps.grants.settings();
-    const timeout = drainTimeout === 'continue' ? {} : { timeoutMs: drainTimeout };
-    try {
-      await deps.nodes.drain(joinedNode.name, { signal, note, ...timeout });
-    } catch (error) {
-      const isEnough = mode === 'force' || drainTimeout === 'continue';
-      if (!isEnough || !isAppError(error, 'DRAIN_BLOCKED')) throw error;
-      deps.log.warn('Pods were not evicted; continuing with the removal', { error });
-    }
-  },
+  run: (journey, turn) => drainBySettings(journey, turn, journey.mode === 'force'),
 };
 
 export const noteHost: Step<RemoveJourney> = {
@@ -118,13 +109,6 @@ export const deleteInstance: Step<RemoveJourney> = {
     await cluster.deleteInstance(instance, signal);
   },
 };
-
-function checkPods({ nodeName }: RemoveJourney): string {
-  return (
-    `Run \`kubectl get pods -A --field-selector spec.nodeName=${nodeName}\` and \`kubectl get pdb -A\`: ` +
-    'pods that cannot be evicted block the drain of the Node.'
-  );
-}
 
 /** The error of a removal also says how to continue without the host. */
 export function withForceRemedy(error: AppError, { instance }: Pick<RemoveJourney, 'instance'>): AppError {

@@ -1,0 +1,101 @@
+import { AppError, isAppError } from '#base/errors.ts';
+import { type ActivationStatus, parseActivation } from '#contract/activation.ts';
+import { activationService } from '#contract/names.ts';
+import { activationFile } from '#contract/paths.ts';
+import { callAgent } from '../agent-call.ts';
+import type { HostJourney } from '../host-journey.ts';
+import type { Step, StepTurn } from '../step.ts';
+import { isUnreachable } from '../unreachable.ts';
+import type { SwapJourney } from './swap-journey.ts';
+
+const commandMs = 60_000;
+const pollMs = 1000;
+
+export const activate: Step<SwapJourney> = {
+  name: 'activate',
+  description: 'has the host stop its services, swap its files and start its agent, and polls until that is done',
+  usualMs: 30_000,
+  limitMs: 10 * 60_000,
+  remedy: checkActivation,
+  timeout: {
+    code: 'ACTIVATION_FAILED',
+    message: ({ address, target }) => `${address}: the swap to the files of version ${target} did not end`,
+  },
+  isDone: ({ isInPlace }) => isInPlace,
+  async run(journey, turn) {
+    const { isOrdered, node, deps } = journey;
+    journey.eventBefore = node && deps.nodes.lastEvent(node);
+    if (!isOrdered) await journey.recordOrder(turn.signal);
+    await untilSwapped(journey, isOrdered, turn);
+  },
+};
+
+/** An attempt that was interrupted looks first: the host may have gone back to its former files already. */
+async function untilSwapped(journey: SwapJourney, isOrdered: boolean, turn: StepTurn): Promise<void> {
+  const { deps, target } = journey;
+  let isSent = isOrdered;
+  const look = async (): Promise<ActivationStatus> => {
+    if (!isSent) await order(journey, turn.signal);
+    isSent = true;
+    return askForActivation(journey, turn.signal);
+  };
+  for (;;) {
+    const status = await look().catch((error: unknown) => tolerated(journey, error, turn));
+    if (status !== undefined && status.state !== 'running') {
+      if (status.version === target) return;
+      checkOutcome(journey, status);
+      // No order is open: it was not sent, or it was lost with the host's disk.
+      isSent = false;
+    }
+    if (status?.doing !== undefined) turn.note(status.doing);
+    await deps.clock.sleep(pollMs, turn.signal);
+  }
+}
+
+async function order(journey: SwapJourney, signal: AbortSignal): Promise<void> {
+  const { host, address, commands, set, target } = journey;
+  await callAgent({ host, address, command: commands.activate(set, target), signal, timeoutMs: commandMs });
+}
+
+async function askForActivation(journey: HostJourney, signal: AbortSignal): Promise<ActivationStatus> {
+  const { host, address, commands } = journey;
+  const command = commands.activation;
+  return parseActivation(await callAgent({ host, address, command, signal, timeoutMs: commandMs }), address);
+}
+
+/** The swap stops networks, and holds the lock of the host. Anything else will not pass by itself. */
+async function tolerated(journey: SwapJourney, error: unknown, { note, signal }: StepTurn): Promise<undefined> {
+  signal.throwIfAborted();
+  if (isUnreachable(error) || isAppError(error, 'HOST_BUSY')) {
+    note(`the host does not answer: ${(error as Error).message}`);
+    await journey.host.close();
+    return;
+  }
+  if (!isAppError(error) || ownCodes.some(code => code === error.code)) throw error;
+  throw new AppError('ACTIVATION_FAILED', error.message, { remedy: error.remedy, cause: error });
+}
+
+/** Errors that are not about the files of the host. */
+const ownCodes = ['LEADER_STALE', 'HOST_KEY_CHANGED', 'HOST_WANTS_PASSWORD', 'INTERNAL_ERROR'] as const;
+
+function checkOutcome(journey: SwapJourney, { state, version, problem = 'it reports no reason' }: ActivationStatus): void {
+  const { address, target } = journey;
+  if (state === 'reverted') {
+    throw new AppError(
+      'ACTIVATION_REVERTED',
+      `${address}: the host went back from version ${target} to its former files: ${problem}`,
+      { remedy: checkActivation(journey) },
+    );
+  }
+  if (state === 'failed') {
+    throw new AppError(
+      'ACTIVATION_FAILED',
+      `${address}: the files of version ${target} could not be put in place (the host has ${version || 'no whole set'}): ${problem}`,
+      { remedy: checkActivation(journey) },
+    );
+  }
+}
+
+function checkActivation({ address }: HostJourney): string {
+  return `Run \`Get-Service ${activationService}\` and \`Get-Content ${activationFile}\` on ${address} to see how far the swap is.`;
+}

@@ -1,0 +1,116 @@
+import { timestamp } from '#base/clock.ts';
+import type { AppError } from '#base/errors.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { type EventText, eventText } from '#contract/events.ts';
+import { pathKey } from '#contract/host-path.ts';
+import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { isUpToDate } from '#contract/node-marks.ts';
+import { file } from '#contract/paths.ts';
+import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
+import { ConfigureJourney } from '../configure/journey.ts';
+import type { LifecycleDeps } from '../deps.ts';
+import type { JourneyRecord } from '../journey-record.ts';
+import type { SwapJourney } from './swap-journey.ts';
+
+export interface UpgradeParts {
+  /** Of this operator. */
+  version: string;
+  announce: (text: EventText) => void;
+}
+
+/** A Node that gets the files of this operator. */
+export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
+  readonly name = 'upgrade';
+  readonly set = 'next';
+  readonly target: string;
+  readonly announce: (text: EventText) => void;
+  wait: string | undefined;
+  eventBefore: string | undefined;
+
+  constructor(instance: WindowsInstance, deps: LifecycleDeps, record: JourneyRecord, parts: UpgradeParts) {
+    super(instance, deps, record);
+    this.target = parts.version;
+    this.announce = parts.announce;
+  }
+
+  /** An upgrade to another version, and one that was rolled back, are over. */
+  get upgrade(): InstanceUpgrade | undefined {
+    const { upgrade } = this.record.known;
+    return upgrade?.to === this.target && upgrade.failed === undefined ? upgrade : undefined;
+  }
+
+  get isOrdered(): boolean {
+    return this.upgrade?.activated !== undefined;
+  }
+
+  get isInPlace(): boolean {
+    return this.isOrdered && isUpToDate(this.node, this.target);
+  }
+
+  /** The version of the files that are swapped; of other hosts it is the recorded one. */
+  get from(): string {
+    const { version } = this.record.known;
+    const inPlace = this.knownInventory?.sets.current?.version || undefined;
+    return this.upgrade?.from ?? inPlace ?? version ?? this.node?.annotations[nodeAnnotation.version] ?? '';
+  }
+
+  /** The agent program that the host runs now, and that rolls back; undefined when the files of the host belong to no set. */
+  get fromAgent(): string | undefined {
+    const { sets, files } = this.inventory;
+    if (this.record.known.agent === undefined || sets.current === undefined) return undefined;
+    const hash = sets.current.agent || (files[pathKey(file.agent)] ?? '');
+    return /^[0-9a-f]{64}$/.test(hash) ? hash : undefined;
+  }
+
+  /**
+   * Whether the files are swapped. The others are configured again: hosts of the Go operator, whose files are no set, and those that
+   * have the files of this version already.
+   */
+  get isSwap(): boolean {
+    if (this.isOrdered) return this.upgrade?.fromAgent !== undefined;
+    return this.fromAgent !== undefined && !this.isSet('current');
+  }
+
+  /** Whether the set on the host is that of this operator. */
+  isSet(which: 'current' | 'next'): boolean {
+    const set = this.inventory.sets[which];
+    return set?.version === this.target && set.agent === this.agent.sha256;
+  }
+
+  async recordStaged(): Promise<void> {
+    const { from, target: to } = this;
+    await this.record.save({ upgrade: { from, to, staged: this.#now() } });
+  }
+
+  async recordOrder(signal: AbortSignal): Promise<void> {
+    const { deps, joinedNode, from, target: to } = this;
+    const { name } = joinedNode;
+    this.announce(eventText.instanceUpgradeStarted(this.address, name, from, to));
+    // Otherwise an earlier report would count for the new agent.
+    await deps.nodes.clearReport(name, 'version', signal);
+    await deps.nodes.annotate(name, { [nodeAnnotation.desiredVersion]: to }, signal);
+    const upgrade = { staged: this.#now(), ...this.upgrade, from, to, activated: this.#now() };
+    await this.record.save({ upgrade: { ...upgrade, ...(this.isSwap && { fromAgent: this.fromAgent ?? '' }) } });
+  }
+
+  async recordDone(): Promise<void> {
+    const { upgrade } = this;
+    if (upgrade !== undefined) await this.record.save({ upgrade: { ...upgrade, ready: this.#now() } });
+  }
+
+  /** From now on the host is to go back. */
+  async recordFailure({ code, message }: AppError): Promise<void> {
+    const { upgrade, instance } = this;
+    const retry = instance.metadata.annotations?.[instanceAnnotation.retry];
+    const failed = { code, message: message.slice(0, maxMessageLength), at: this.#now() };
+    if (upgrade === undefined) return;
+    await this.record.save({ upgrade: { ...upgrade, failed, ...(retry !== undefined && { retry }) } });
+  }
+
+  #now(): string {
+    return timestamp(this.deps.clock.now());
+  }
+}
+
+/** The message may have the last lines of a log. */
+const maxMessageLength = 2000;
