@@ -1,7 +1,7 @@
 import { AppError, shown } from '#base/errors.ts';
 import type { Waiting } from '#base/waiting/poll.ts';
 import { agentProgram, agentProgramHash, file } from '#contract/paths.ts';
-import type { HostFiles } from '../ports.ts';
+import type { Files, HostFiles } from '../ports.ts';
 import { readSets, type StagedRecord } from '../stage/record.ts';
 import { createActivator, startActivator } from './activator.ts';
 import { checkSet, isOpen, type Journal, type KeptSet, readJournal, writeJournal } from './journal.ts';
@@ -92,7 +92,7 @@ function busy({ target, former }: Journal): AppError {
 }
 
 /** Rejects while files are swapped: no other command may place files or start the agent then. */
-export async function rejectWhileSwapping(files: HostFiles): Promise<void> {
+export async function rejectWhileSwapping(files: Files): Promise<void> {
   const journal = await readJournal(files);
   if (isOpen(journal)) throw busy(journal);
 }

@@ -10,6 +10,7 @@ import {
   ownedVariables,
   type SettingsPorts,
 } from '../host-settings.ts';
+import { cancelSwap } from '../activation/cancel.ts';
 import { type KnownGood, knownGoodFile, readKnownGood } from '../known-good.ts';
 import type { HostValues, ManifestSource } from '../ports.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
@@ -51,6 +52,7 @@ export interface CleanupOutcome {
 
 /** Removes services, variables and certificates of the agent from the host. Changes nothing in the cluster. */
 export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<CleanupOutcome> {
+  await cancelSwap(ports, waiting);
   const record = await readKnownGood(ports.files);
   const data = await findServiceData(record, ports, options, waiting.signal);
   const installed = await ports.services.list();

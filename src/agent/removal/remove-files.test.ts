@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { managedDescription } from '#contract/names.ts';
-import { agentProgram, dir, file, folderRecordFile } from '#contract/paths.ts';
+import { agentProgram, dir, file, folderRecordFile, leaderFile, lockFile } from '#contract/paths.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { secureHost } from '../secure.ts';
@@ -82,6 +82,8 @@ test('removes everything of the operator, and says what is left to the caller', 
       dir.agentNative,
       program,
       program.slice(0, program.lastIndexOf('\\')),
+      leaderFile,
+      lockFile,
       `${dir.agentPrograms}\\open-folders.json`,
       folderRecordFile,
       dir.agentPrograms,

@@ -48,9 +48,15 @@ export async function writeRecord(record: StagedRecord, files: Files): Promise<v
 export async function readSets(files: Files): Promise<StagedSets> {
   return {
     current: await readRecord(files),
-    next: await readSet(file.nextSet, files),
-    previous: await readSet(file.previousSet, files),
+    next: await readKept(file.nextSet, files),
+    previous: await readKept(file.previousSet, files),
   };
+}
+
+/** A kept set without a version could not be activated, and counts as missing. */
+async function readKept(path: string, files: Files): Promise<StagedRecord | undefined> {
+  const set = await readSet(path, files);
+  return set === undefined || set.version === '' ? undefined : set;
 }
 
 /** Undefined when the record is missing or cannot be parsed. */

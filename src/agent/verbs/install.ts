@@ -1,5 +1,6 @@
 import { controllerCommand } from '#contract/agent-command.ts';
 import { agentName } from '#contract/names.ts';
+import { rejectWhileSwapping } from '../activation/order.ts';
 import { agentIdentity, cloudNodeIdentity } from '../identity/kept-identity.ts';
 import { type InstallOutcome, installAgent } from '../install.ts';
 import { waitingIn } from './one-shot.ts';
@@ -22,6 +23,7 @@ export const install: Verb = {
     });
     const identities = [agentIdentity(node), ...(cloudNode ? [cloudNodeIdentity(node)] : [])];
     const [newKeys, keepCommand] = [values['new-key'] === 'true', values['keep-command'] === 'true'];
+    await rejectWhileSwapping(deps.host().files);
     const options = { command, keepCommand, identities, newKeys };
     const outcome = await installAgent(options, deps.host(), waitingIn(deps));
     const { keyHashes, ...service } = outcome;
