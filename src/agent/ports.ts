@@ -207,6 +207,8 @@ export interface System {
   rename(name: string): Promise<boolean>;
   /** Returns at once; Windows shuts down after the delay. */
   reboot(delaySeconds: number, reason: string): Promise<void>;
+  /** Writes the registry with all services to disk; Windows does so late by itself, and a power cut loses the rest. */
+  flushServices(): Promise<void>;
   isProcessRunning(name: string): Promise<boolean>;
   /** True if the agent runs with the rights of an administrator. */
   isAdministrator(): Promise<boolean>;

@@ -2,13 +2,14 @@ import type { Clock } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { activationService } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
-import type { Cluster, HostValues } from '../ports.ts';
+import type { Cluster, Files, HostFiles, HostValues } from '../ports.ts';
+import type { ServicePorts } from '../services/ensure.ts';
 import { deleteOwnService, startActivator } from './activator.ts';
 import { isOpen, readJournal } from './journal.ts';
 import { hasReported, writeReported } from './report-file.ts';
-import type { SwapPorts } from './swap.ts';
 
-export interface GatePorts extends SwapPorts {
+export interface GatePorts extends ServicePorts {
+  files: HostFiles;
   host: Pick<HostValues, 'bootId'>;
   cluster: Pick<Cluster, 'confirm'>;
 }
@@ -31,7 +32,7 @@ export async function waitForSwap(ports: GatePorts, clock: Clock, log: Log): Pro
 }
 
 /** True while files are swapped, and while nobody knows whether they are. */
-export async function isSwapping({ files }: Pick<SwapPorts, 'files'>): Promise<boolean> {
+export async function isSwapping({ files }: { files: Files }): Promise<boolean> {
   return readJournal(files).then(isOpen, () => true);
 }
 

@@ -31,6 +31,7 @@ export async function orderActivation(order: Order, ports: ActivationPorts, wait
   const former = await formerSet(current, files);
   // A service without a journal deletes itself, and a journal without its service is continued by the agent.
   await createActivator(target.agent, ports, waiting);
+  await ports.system.flushServices();
   await writeJournal({ phase: 'swap', set: order.set, target, former }, files);
   await startActivator(target.agent, ports);
 }

@@ -14,7 +14,7 @@ import { hasReported } from './report-file.ts';
 import { type SwapPorts, swapSets } from './swap.ts';
 
 export interface ActivationPorts extends SwapPorts {
-  system: Pick<System, 'bootId'>;
+  system: Pick<System, 'bootId' | 'flushServices'>;
 }
 
 /** How long the agent of the new set has to report. */

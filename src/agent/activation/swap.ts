@@ -7,7 +7,7 @@ import { agentProgram, file } from '#contract/paths.ts';
 import { planRemoval } from '../cleanup/decide.ts';
 import { endShims } from '../cleanup/shims.ts';
 import { rememberStopped } from '../cleanup/stopped-services.ts';
-import type { HostFiles, InstalledService } from '../ports.ts';
+import type { HostFiles, InstalledService, System } from '../ports.ts';
 import { ensureStopped, type ServicePorts } from '../services/ensure.ts';
 import { isManaged, serviceKey } from '../services/order.ts';
 import { copyPath, type StagedRecord, writeRecord } from '../stage/record.ts';
@@ -16,6 +16,7 @@ import { reportedFile } from './report-file.ts';
 
 export interface SwapPorts extends ServicePorts {
   files: HostFiles;
+  system: Pick<System, 'flushServices'>;
 }
 
 /**
@@ -44,6 +45,7 @@ async function stopServices(ports: SwapPorts, waiting: Waiting): Promise<void> {
   const isOwn = ({ name }: { name: string }) => serviceKey(name) === serviceKey(activationService);
   const installed = (await ports.services.list()).filter(service => !isOwn(service));
   for (const service of installed) if (isAutomatic(service)) await setToManual(service, ports);
+  await ports.system.flushServices();
   const stops = planRemoval(installed, [], true);
   // Services of others that depend on ours are started again by the agent.
   await rememberStopped(stops, ports);

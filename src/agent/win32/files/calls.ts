@@ -108,6 +108,10 @@ export const registryCalls = inLibrary('advapi32.dll', {
     prototype: 'uint32_t __stdcall RegDeleteValueW(void *key, str16 name)',
     why: 'Removes a machine variable',
   },
+  RegFlushKey: {
+    prototype: 'uint32_t __stdcall RegFlushKey(void *key)',
+    why: 'Writes the services of a swap of files to disk, so that a power cut does not lose them',
+  },
   RegCloseKey: {
     prototype: 'uint32_t __stdcall RegCloseKey(void *key)',
     why: 'Closes a registry key',
