@@ -2,7 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import {
+  agentEvent,
   type AgentReport,
+  failureIn,
   isReportOf,
   parseReport,
   printReport,
@@ -51,7 +53,7 @@ export class Report {
 
   /** Reads the report; rejects with AGENT_REPORT_MISSING when it does not exist. */
   read(): Promise<AgentReport> {
-    return this.#inTurn(() => this.#read());
+    return this.#inTurn(() => this.#readAll());
   }
 
   /** Updates the report, with pending events. */
@@ -90,6 +92,12 @@ export class Report {
     const { client, namespace, signal } = this.#options;
     const { data } = await this.#orMissing(() => client.get(configMaps, this.#name, { namespace, signal }));
     return (this.#known = parseReport(data));
+  }
+
+  /** With events that are not written yet. */
+  async #readAll(): Promise<AgentReport> {
+    const { events, ...report } = await this.#read();
+    return { ...report, events: this.#pending.reduce(addEvent, events) };
   }
 
   async #change(change: ReportChange, what: 'changes' | 'everything' = 'changes'): Promise<void> {
@@ -136,12 +144,17 @@ function changedData(before: AgentReport, after: AgentReport): Record<string, st
   return Object.fromEntries(Object.entries(printReport(after)).filter(([key, value]) => old[key] !== value));
 }
 
-/** A repeated event moves to the end with its new time, but at most every five minutes. */
+/**
+ * A repeated event moves to the end with its new time, but at most every five minutes, unless it is news: a failure after a success,
+ * or a success after a failure.
+ */
 export function addEvent(events: readonly ReportEvent[], event: ReportEvent): ReportEvent[] {
   const isSame = ({ type, reason, message }: ReportEvent) =>
     type === event.type && reason === event.reason && message === event.message;
   const last = events.find(isSame);
-  if (last !== undefined && Date.parse(event.time) - Date.parse(last.time) < repeatMs) return [...events];
+  const isFailing = failureIn(events) !== undefined;
+  const isNews = event.reason === agentEvent.recovered ? isFailing : failureIn([event]) !== undefined && !isFailing;
+  if (last !== undefined && !isNews && Date.parse(event.time) - Date.parse(last.time) < repeatMs) return [...events];
   return [...events.filter(each => !isSame(each)), event].slice(-keptEvents);
 }
 

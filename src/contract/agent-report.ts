@@ -14,6 +14,8 @@ export const agentEvent = {
   configurationFailure: 'ConfigurationFailure',
   /** Services that should have been running were started. */
   serviceStarted: 'ServiceStarted',
+  /** The host is configured again after a failure. */
+  recovered: 'Recovered',
   /** A service did not stop, so its process was ended. */
   serviceEnded: 'ServiceProcessEnded',
 } as const;
@@ -94,6 +96,16 @@ export function isReportOf(
 ): boolean {
   const matches = (one: string, other = '') => one === '' || other === '' || one === other;
   return matches(bootId, host.bootId) && matches(nodeUid, host.nodeUid);
+}
+
+/** The failure that has not been followed by a success. */
+export function failureIn(events: readonly ReportEvent[]): ReportEvent | undefined {
+  const last = events.findLast(({ reason }) => isFailureReason(reason) || reason === agentEvent.recovered);
+  return last === undefined || last.reason === agentEvent.recovered ? undefined : last;
+}
+
+function isFailureReason(reason: string): boolean {
+  return reason === agentEvent.serviceFailure || reason === agentEvent.configurationFailure;
 }
 
 const plain = /^[\w.:+-]{1,128}$/;

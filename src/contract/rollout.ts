@@ -15,8 +15,8 @@ export interface RolloutSettings {
   isPaused: boolean;
   /** Hosts that must have soaked before others follow. */
   first: number;
-  /** How long an upgraded node must be Ready before the next one follows. */
-  soakMs: number;
+  /** How long an upgraded node must stay healthy before the next one follows; undefined for the defaults. */
+  soakMs: number | undefined;
   /** After this time a drain reports what blocks it; `continue`: goes on without the pods that cannot be evicted. */
   drainTimeout: number | 'continue';
   /** Nodes that a user cordoned count without a limit in time. */
@@ -27,10 +27,18 @@ export const defaultRollout: RolloutSettings = {
   maxUnavailable: { count: 1 },
   isPaused: false,
   first: 1,
-  soakMs: 120_000,
+  soakMs: undefined,
   drainTimeout: 600_000,
   countsCordoned: false,
 };
+
+/** Problems of a new version are found on the first hosts; the others need only prove that they work. */
+const [firstSoakMs, soakMs] = [600_000, 120_000];
+
+/** How long an upgraded node soaks, if so many others have soaked with this version. */
+export function soakTimeMs(settings: Pick<RolloutSettings, 'soakMs' | 'first'>, othersSoaked: number): number {
+  return settings.soakMs ?? (othersSoaked < settings.first ? firstSoakMs : soakMs);
+}
 
 export const rolloutKeys = ['maxUnavailable', 'paused', 'first', 'soak', 'drainTimeout', 'countCordoned'] as const;
 type RolloutKey = (typeof rolloutKeys)[number];
@@ -93,7 +101,7 @@ export function parseRollout(
       unset: unset.first,
       ...(last && { last: last.first }),
     }),
-    soakMs: read('soak', {
+    soakMs: read<number | undefined>('soak', {
       parse: parseDuration,
       fix: durationFix,
       unset: unset.soakMs,

@@ -36,6 +36,9 @@ export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
   return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
 }
 
+/** The operator takes the failure before it for over. */
+export const recoveredEvent = normal(agentEvent.recovered)('The host is configured again');
+
 /** The event while services wait for the network, which is part of every join. */
 export const waitingEvent = normal(agentEvent.serviceWaiting);
 

@@ -9,7 +9,7 @@ import { waitForSwap } from '../activation/gate.ts';
 import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import { failureEvent, outcomeEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
+import { failureEvent, outcomeEvent, recoveredEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
 import { recordedNotices } from './service-notices.ts';
 import { UnknownServices } from './unknown-services.ts';
 
@@ -61,6 +61,7 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
         log.warn('Fixed owner or rights of files', { events });
         record(securedEvent(events));
       },
+      onRecovered: () => record(recoveredEvent),
       serviceNotices: recordedNotices(log, record, isJoining),
       onWarning: text => log.warn(text),
       onServicesSettled: known => save(known, log),

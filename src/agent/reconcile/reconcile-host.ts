@@ -1,5 +1,5 @@
 import { AppError, shown } from '#base/errors.ts';
-import type { AgentReport } from '#contract/agent-report.ts';
+import { type AgentReport, failureIn } from '#contract/agent-report.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
 import { file } from '#contract/paths.ts';
@@ -44,6 +44,8 @@ export interface PassOptions {
   onRepaired?(paths: readonly string[]): void;
   /** Called with one sentence for each file or folder whose owner or rights were fixed. */
   onSecured?(events: readonly string[]): void;
+  /** Called when the host is configured again after a failure that was reported. */
+  onRecovered?(): void;
   /** Called for failures that do not matter for the state of the host. */
   onWarning?(text: string): void;
   /** Called when a service was started or its process ended without a change of the manifest. */
@@ -85,7 +87,9 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   if (problem !== undefined) throw problem;
   if (awaits !== undefined) return { did: 'wait', for: awaits };
   const versions = { version: start.version, setVersion };
-  await finish(versions, await reported(), ports.cluster, { ...waiting, patience: options.readyPatience });
+  const report = await reported();
+  await finish(versions, report, ports.cluster, { ...waiting, patience: options.readyPatience });
+  if (failureIn(report.events) !== undefined) options.onRecovered?.();
   return { did: 'configure', version: start.version };
 }
 

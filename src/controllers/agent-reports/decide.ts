@@ -45,16 +45,35 @@ export function repairOf(report: ConfigMap): Repair {
   return { do: 'replace', report: { ...rest, metadata: { ...metadata, labels: { ...reportLabels } } } };
 }
 
+/** Versions that are known without the Node. */
+export interface KnownVersions {
+  /** Of this operator. */
+  own: string;
+  /** In the record of the instance. */
+  recorded: string | undefined;
+}
+
 /** Annotations of the Node that differ from the report; null for one to remove. */
 export function mirrorMarks(
   { version, rebootRequired }: AgentReport,
   annotations: Readonly<Record<string, string>>,
+  known: KnownVersions,
 ): Record<string, string | null> {
   const marks: Record<string, string | null> = {};
-  if (version !== '' && annotations[nodeAnnotation.version] !== version) marks[nodeAnnotation.version] = version;
+  const claimed = annotations[nodeAnnotation.version];
+  const isNews = version !== '' && claimed !== version;
+  if (isNews && !isUpgradeRequest(claimed, known)) marks[nodeAnnotation.version] = version;
   const isMarked = Object.hasOwn(annotations, nodeAnnotation.rebootRequired);
   if (rebootRequired !== isMarked) marks[nodeAnnotation.rebootRequired] = rebootRequired ? '' : null;
   return marks;
+}
+
+/**
+ * A user who sets a version that no one else would write wants the host to be upgraded; the upgrade removes it. Other differences are
+ * news of the agent, or a Node that claims to be upgraded already.
+ */
+function isUpgradeRequest(claimed: string | undefined, { own, recorded }: KnownVersions): boolean {
+  return claimed !== undefined && recorded !== undefined && claimed !== own && claimed !== recorded;
 }
 
 /** Events that are not in the earlier report, oldest first. */

@@ -1,17 +1,27 @@
-import { boundNode, byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byNode,
+  byReport,
+  byRollout,
+  rolloutKey,
+  type WindowsInstance,
+} from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
-import { type JourneyName, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { grantedJourneys } from '#contract/rollout-grants.ts';
+import { type JourneyName, journeyNames, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { after, afterInTurn, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
-import { type Key, keyOf } from '#kube/resource.ts';
-import type { Node } from '#kube/resources.ts';
+import { type Key, keyOf, keyText } from '#kube/resource.ts';
+import type { ConfigMap, Node } from '#kube/resources.ts';
+import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { pausedStatus } from '#node/lifecycle/instance-status.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
+import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { grantsPermission, type Rollout } from '#node/rollout/rollout.ts';
@@ -36,10 +46,20 @@ import {
   runJourney,
 } from './act/run-journey.ts';
 import { rollbackKind, upgradeKind } from './act/upgrade-kinds.ts';
-import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
+import { type ChangeFacts, changeGates, whyUpgrade } from './decide-upgrade.ts';
 import { rejectionEvent } from './events.ts';
-import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
+import { isWatched } from './health.ts';
+import {
+  hostChanges,
+  instancesOf,
+  isChanging,
+  nodeChanges,
+  reportChanges,
+  rolloutChanges,
+  settingsChanges,
+  specChanges,
+} from './observe.ts';
 import { recheckMs, retryTimes } from './retry.ts';
 import { patchStatus, reportNode, reportWait } from './act/report.ts';
 import { createWork, type Work } from './act/work.ts';
@@ -103,7 +123,9 @@ const journeyTimeoutMs = 6 * 3_600_000;
 export function lifecycleController(parts: LifecycleParts): Controller {
   const { namespace, random, watches = [] } = parts;
   const limits = { ...defaultLimits, ...parts.limits };
-  const { work, nodeSource, maps, rollout, deleted } = createWork(parts, limits, key => controller.enqueue(key));
+  const { work, nodeSource, maps, allMaps, rollout, deleted } = createWork(parts, limits, key =>
+    controller.enqueue(key),
+  );
   const { instances, acceptance, places } = work;
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
@@ -111,6 +133,16 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     const entry = instances.store.byIndex(bySource, sourceText({ kind: 'ConfigMap', name: host }));
     return entry.filter(isAcceptanceStale).map(keyOf);
   };
+  const changingHosts = (): Key[] =>
+    instances.store
+      .list()
+      .filter(instance => isChanging(instance, parts.version))
+      .map(keyOf);
+  const watchedOf = ({ metadata }: ConfigMap): Key[] =>
+    instances.store
+      .byIndex(byReport, metadata.name ?? '')
+      .filter(({ status }) => isWatched(status?.upgrade, parts.clock.now()))
+      .map(keyOf);
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
   const controller = new Controller({
     ...parts,
@@ -132,6 +164,9 @@ export function lifecycleController(parts: LifecycleParts): Controller {
         changedKeys: (old, map) => changedHosts(old, map).flatMap(staleOf),
       }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
+      watching({ source: instances, predicate: rolloutChanges, keys: changingHosts }),
+      watching({ source: allMaps, predicate: settingsChanges, keys: changingHosts }),
+      watching({ source: allMaps, predicate: reportChanges, keys: watchedOf }),
       rollout.watchTurns(({ instance, journey }) => (journey === 'replace' ? [] : [{ namespace, name: instance }])),
       ...watches,
     ],
@@ -139,6 +174,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
       const instance = instances.store.get(key);
       let isWaiting = false;
       try {
+        if (instance === undefined) work.broken.forget(keyText(key));
         const outcome =
           instance === undefined ? await deleted.recreate(key, pass) : await reconcile(instance, work, pass);
         isWaiting = 'keepsBackoff' in outcome;
@@ -181,11 +217,10 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   const removal = removalCause(instance);
   const named = work.instances.store.byIndex(byNode, boundNode(instance) ?? '');
   const successor = isLeaving(instance) ? successorOf(instance, named, other => !isLeaving(other)) : undefined;
+  const changing = { instance, node: nodeOf(instance, deps), version, nowMs: clock.now() };
   return {
-    instance,
-    node: nodeOf(instance, deps),
-    version,
-    nowMs: clock.now(),
+    ...changing,
+    gates: gatesOf(changing, work),
     problem,
     journeys: ownJourneys,
     hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
@@ -194,15 +229,34 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   };
 }
 
-/** Those of this version; reboots on request, new keys and refreshes will follow. */
-const ownJourneys: ReadonlySet<JourneyName> = new Set([
-  'remove',
-  'adopt',
-  'configure',
-  'rollback',
-  'upgrade',
-  'reconnect',
-]);
+/** Only for hosts with something due: the settings are parsed anew each time. */
+function gatesOf(facts: ChangeFacts, { deps, instances, version }: Work): Partial<Record<JourneyName, string>> {
+  const isDue = whyUpgrade(facts) !== undefined || rebootCause(facts.instance, facts.node) !== undefined;
+  if (!isDue) return {};
+  const stoppedBy = instances.store
+    .byIndex(byRollout, rolloutKey.stopped(version))
+    .map(({ metadata, status }) => ({ name: metadata.name ?? '', from: status?.upgrade?.from ?? '' }));
+  return changeGates(facts, { settings: deps.grants.settings(), stoppedBy });
+}
+
+/** The journeys of this version; new keys and refreshes will follow. */
+const kinds: Partial<Record<JourneyName, JourneyStart>> = {
+  remove: startOf(removeKind),
+  configure: startOf(configureKind),
+  adopt: startOf(adoptKind),
+  rollback: startOf(rollbackKind),
+  upgrade: startOf(upgradeKind),
+  reconnect: startOf(reconnectKind),
+};
+
+const ownJourneys: ReadonlySet<JourneyName> = new Set(journeyNames.filter(name => kinds[name] !== undefined));
+
+/** Returns what the journey waits for, if it ended before it took its node out of service. */
+type JourneyStart = (instance: WindowsInstance, cause: string, work: Work, pass: Pass) => Promise<string | undefined>;
+
+function startOf<J extends HostJourney>(kind: JourneyKind<J>): JourneyStart {
+  return (instance, cause, work, pass) => runJourney(instance, { kind, cause }, work, pass);
+}
 
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
@@ -245,52 +299,60 @@ function isJourney(next: Decision): next is Due {
 /** Decides again with a fresh read: a reboot or certificate that was just recorded must not be missed. */
 async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   const place = work.places.take(keyOf(cached), pass.attempt > 1 ? 'retry' : 'first');
-  if (place === undefined) return afterInTurn(fullMs, 'as many hosts as allowed have a journey');
+  if (place === undefined) return afterInTurn(turnMs, 'as many hosts as allowed have a journey');
   using _place = place;
   const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
   const next = await decideWithinBudget(cachedFacts(instance, work), work.deps.grants, pass.signal);
-  if (next.do === 'wait' && next.waits.length > 0) return reportWait(instance, next, work, pass);
-  if (!isJourney(next)) return after(staleMs, 'the record has changed');
+  if (!isJourney(next)) return reportHeld(instance, next, work, pass);
+  work.broken.forget(keyText(keyOf(instance)));
   if (next.do === 'reconnect') {
     pass.log.info('Reconnecting agent', { why: next.cause });
     // Pods need not wait for a host that may not answer.
     if (next.held !== undefined) await work.deps.nodes.release(next.held.name, pass.signal);
   }
   const { cause } = next;
-  if (next.do === 'remove') {
-    pass.log.info('Removing host', { why: cause });
-    await runRemoval(instance, cause, work, pass);
-    return after(recheckMs, 'the host was not removed');
-  }
-  const change = next.do === 'upgrade' ? upgradeKind : rollbackKind;
-  if (next.do === change.name) {
-    const why = await runJourney(instance, { kind: change as JourneyKind<HostJourney>, cause }, work, pass);
-    return after(why === undefined ? staleMs : recheckMs, why ?? 'check the node');
-  }
-  const kind = joinKinds.find(({ name }) => name === next.do);
-  if (kind !== undefined) await runJourney(instance, { kind, cause }, work, pass);
+  if (next.do === 'remove') pass.log.info('Removing host', { why: cause });
+  const wait = await start(next.do, instance, cause, work, pass);
+  if (wait !== undefined) return after(turnMs, wait);
+  if (next.do === 'remove') return after(recheckMs, 'the host was not removed');
   // A removal that was canceled may have had a grant.
-  if (kind === configureKind) await work.deps.grants.end(instance, pass.signal);
+  if (next.do === 'configure') await work.deps.grants.end(instance, pass.signal);
   return after(staleMs, 'check the credentials of the agent');
 }
 
-async function runRemoval(instance: WindowsInstance, cause: string, work: Work, pass: Pass): Promise<void> {
+/** The budget does not allow the journey now, or the fresh record needs none. */
+async function reportHeld(
+  instance: WindowsInstance,
+  next: Exclude<Decision, Due>,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const [wait] = 'waits' in next ? next.waits : [];
+  if (wait === undefined) return after(staleMs, 'the record has changed');
+  if (next.do === 'wait') return reportWait(instance, next, work, pass);
+  if (next.do === 'report' || next.do === 'release') await reportNode(instance, next, work, pass);
+  return after(turnMs, wait.why);
+}
+
+async function start(
+  name: JourneyName,
+  ...[instance, cause, work, pass]: Parameters<JourneyStart>
+): Promise<string | undefined> {
   const { client, deps } = work;
   try {
-    await runJourney(instance, { kind: removeKind, cause }, work, pass);
+    return await kinds[name]?.(instance, cause, work, pass);
   } catch (error) {
     // If this fails, the grant stays and the next attempt has it.
-    await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
+    if (grantedJourneys.has(name))
+      await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
     throw error;
   }
 }
 
-const joinKinds = [configureKind, adoptKind, reconnectKind] as const;
-
 const staleMs = 1000;
 /** A host is woken when it is its turn; this is only a safety net. */
-const fullMs = 5 * 60_000;
+const turnMs = 5 * 60_000;
 
 function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): NodeView | undefined {
   const name = boundNode(instance);

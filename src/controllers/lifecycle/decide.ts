@@ -1,11 +1,13 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { awaitsReboot, isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
+import { isUpToDate } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
+import { isBetweenVersions, isUnfinished, whyFinishUpgrade, whyRollback, whyUpgrade } from './decide-upgrade.ts';
 
 export interface LifecycleFacts {
   instance: WindowsInstance;
@@ -87,9 +89,11 @@ const rows: readonly Row[] = [
   { journey: 'adopt', cause: whyAdopt },
   { journey: 'configure', cause: whyConfigure },
   { journey: 'rollback', cause: whyRollback },
-  { journey: 'upgrade', cause: whyUpgrade },
-  { journey: 'reboot', cause: ({ node }) => (node && awaitsReboot(node) ? 'its agent requires a reboot' : undefined) },
+  { journey: 'upgrade', cause: whyFinishUpgrade },
+  // Before an upgrade starts: an agent whose credentials have expired could not report the new version.
   { journey: 'reconnect', cause: whyReconnect },
+  { journey: 'upgrade', cause: whyUpgrade },
+  { journey: 'reboot', cause: ({ instance, node }) => rebootCause(instance, node) },
   { journey: 'rekey', cause: whyRekey },
   { journey: 'refresh', cause: whyRefresh },
 ];
@@ -100,7 +104,8 @@ export function decide(facts: LifecycleFacts): Decision {
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
   if (successor !== undefined) return { do: 'discard', why: `WindowsInstance ${successor} has taken over its host` };
   const next = decideWork(facts);
-  return instance.spec.paused === true ? { do: 'pause', next: nextText(next) } : next;
+  const isPaused = instance.spec.paused === true && !('cause' in next && isUnfinished(facts, next.do));
+  return isPaused ? { do: 'pause', next: nextText(next) } : next;
 }
 
 /** For administrators who have paused the host. */
@@ -133,9 +138,8 @@ function decideRemoval(cause: string, facts: LifecycleFacts): Decision {
 }
 
 function decideNode(facts: LifecycleFacts): Decision {
-  const { node, version, journeys, gates = {} } = facts;
-  const isFinished = isUpToDate(node, version) || whyUpgrade(facts) !== undefined;
-  const isHeld = node !== undefined && isFinished && isCordonedByOperator(node);
+  const { node, journeys, gates = {} } = facts;
+  const isHeld = node !== undefined && isAtRest(facts) && isCordonedByOperator(node);
   const waits: Wait[] = [];
   for (const { journey, cause: causeOf } of rows) {
     const cause = journeys.has(journey) ? causeOf(facts) : undefined;
@@ -146,6 +150,12 @@ function decideNode(facts: LifecycleFacts): Decision {
   }
   if (node === undefined) return { do: 'wait', waits };
   return { do: isHeld ? 'release' : 'report', node, waits };
+}
+
+/** Its Node was configured completely, by this or another version, and is not in the middle of a change. */
+function isAtRest(facts: LifecycleFacts): boolean {
+  if (whyFinishUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return false;
+  return isUpToDate(facts.node, facts.version) || whyUpgrade(facts) !== undefined;
 }
 
 /** An instance of an earlier operator may have the name of its Node and nothing else. */
@@ -172,28 +182,9 @@ function interruptedJourney({ journey, phase, timeline = [] }: WindowsInstanceSt
 function whyConfigure(facts: LifecycleFacts): string | undefined {
   const { node, version } = facts;
   if (node === undefined) return 'it has no Node';
-  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return undefined;
+  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined || isBetweenVersions(facts)) return undefined;
   // A Node that was configured before, whatever it reports now, needs no more than new credentials.
   return whyReconnect(facts) === undefined ? 'its Node is not configured completely' : undefined;
-}
-
-/** A Node that another version configured is upgraded once its host is recorded; an unfinished one is configured. */
-function whyUpgrade(facts: LifecycleFacts): string | undefined {
-  const { instance, node, version } = facts;
-  const { host, upgrade, version: recorded } = instance.status ?? {};
-  if (host === undefined || node === undefined || whyRollback(facts) !== undefined) return undefined;
-  const { retry = '' } = upgrade ?? {};
-  const isRetried = (instance.metadata.annotations?.[instanceAnnotation.retry] ?? '') !== retry;
-  if (upgrade?.to === version && upgrade.rolledBack !== undefined && !isRetried) return undefined;
-  const isOpen = upgrade?.to === version && upgrade.ready === undefined && upgrade.failed === undefined;
-  const isOther = needsUpgrade(node, version) || isOpen;
-  return isOther ? `upgrade ${recorded ?? node.annotations[nodeAnnotation.version]} -> ${version}` : undefined;
-}
-
-function whyRollback({ instance, node }: LifecycleFacts): string | undefined {
-  const { upgrade } = instance.status ?? {};
-  if (node === undefined || upgrade?.failed === undefined || upgrade.rolledBack !== undefined) return undefined;
-  return `rollback ${upgrade.to} -> ${upgrade.from}`;
 }
 
 /** The record decides: otherwise a Node, or another version of the operator, could lock out an agent. */

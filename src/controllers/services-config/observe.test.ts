@@ -7,7 +7,7 @@ import { type Index, Store, type StoreView } from '#kube/informer/store.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { benchSettings, fixedFacts, unknownFacts } from '../../../test/kit/fixed-facts.ts';
-import { byVersion, isServices, markedVersions, observe, recordedVersion } from './observe.ts';
+import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
 function storeOf<T extends KubeResource>(objects: readonly T[], indexes: Record<string, Index<T>>): StoreView<T> {
   const store = new Store<T>();
@@ -27,7 +27,7 @@ const seen = (
     settings: benchSettings,
     configMaps: storeOf(maps, { [byServicesVersion]: servicesVersion }),
     nodes: storeOf(nodes, { [byVersion]: markedVersions }),
-    instances: storeOf(instances, { [byNode]: indexByNode, [byVersion]: recordedVersion }),
+    instances: storeOf(instances, { [byNode]: indexByNode, [byVersion]: recordedVersions }),
   });
 
 test('sees services ConfigMaps only', () => {

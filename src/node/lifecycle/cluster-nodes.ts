@@ -1,4 +1,4 @@
-import { isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
+import { failureIn, isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
@@ -59,6 +59,11 @@ export function createClusterNodes({
       const last = report.events.at(-1);
       if (last === undefined || Date.parse(last.time) < sinceMs) return undefined;
       return isReportOf(report, { bootId, nodeUid: uid }) ? `${last.reason}: ${last.message}` : undefined;
+    },
+    agentFailure: ({ name, uid }) => {
+      const report = parseReport(reportOf(name));
+      const failure = isReportOf(report, { nodeUid: uid }) ? failureIn(report.events) : undefined;
+      return failure && `${failure.reason}: ${failure.message}`;
     },
     clearReport: async (node, what, signal) => {
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };

@@ -88,6 +88,8 @@ export interface ClusterNodes {
   follow(name: string, listener: () => void): () => void;
   /** The last event in the report of the agent, unless it is older or about an earlier Node or boot. */
   lastEvent(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
+  /** The failure in the report of the agent that has not been followed by a success. */
+  agentFailure(node: Pick<NodeView, 'name' | 'uid'>): string | undefined;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */

@@ -50,6 +50,10 @@ export const conditionReason = {
   paused: 'Paused',
   nodeNotReady: 'NodeNotReady',
   otherVersion: 'OtherVersion',
+  /** An upgraded node has to stay healthy for a while. */
+  soaking: 'Soaking',
+  /** The node is in service, and a journey that is due waits. */
+  waits: 'Waits',
 } as const;
 
 export interface StatusStamp {

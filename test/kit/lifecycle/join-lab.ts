@@ -57,8 +57,9 @@ export interface LabBehavior {
   settingsReboot?: boolean;
   /** The request of the kubelet is not approved. */
   noNode?: boolean;
-  /** The agent never comes to its end. */
+  /** The agent never comes to its end, with any version or with this one. */
   noVersion?: boolean;
+  brokenVersion?: string;
   /** The request of the agent is not approved. */
   noCertificate?: boolean;
 }
@@ -189,7 +190,8 @@ export class JoinLab {
       else this.onConnect(target.address, connection);
       return connection;
     };
-    const shared = { informers, recorder, namespace, version, clock, log, metrics: this.metrics };
+    const { version: own = version } = over;
+    const shared = { informers, recorder, namespace, version: own, clock, log, metrics: this.metrics };
     const mirror = agentReportsController({ ...shared, client, installation: { problem: async () => undefined } });
     const resolver = { addresses: async (name: string) => (name === 'win.example.com' ? [address] : []) };
     const installation = new Installation(client, namespace);
@@ -199,10 +201,10 @@ export class JoinLab {
       resolver,
       inputs: {
         loadKeys: async () => [this.privateKey],
-        readFacts: () => this.inputs(this.#defaultInputs()),
+        readFacts: () => this.inputs({ ...this.#defaultInputs(), version: own }),
         prepareInputs: async () => {
           this.tokens += 1;
-          return this.inputs(this.#defaultInputs());
+          return this.inputs({ ...this.#defaultInputs(), version: own });
         },
       },
       dialTcp: async () => undefined,
@@ -272,10 +274,13 @@ export class JoinLab {
   /** Writes only its report, as the agent does. */
   async #actAsAgent(name: string, host: LabHost): Promise<void> {
     const { annotations = {} } = (await this.node(name))?.metadata ?? {};
-    const wanted = annotations[nodeAnnotation.desiredVersion];
+    const desired = annotations[nodeAnnotation.desiredVersion];
+    // The agent applies the services of the version of its files.
+    const wanted = desired === undefined ? undefined : (host.sets.sets.current?.version ?? desired);
     const report = await this.client.get(configMaps, reportName(name), { namespace });
     const { version: reported, rebootRequired } = parseReport(report.data);
     if (wanted === undefined || rebootRequired || this.behavior.noVersion) return;
+    if (wanted === this.behavior.brokenVersion) return;
     host.agentBoot ??= host.boots;
     const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
     if (isBefore) await this.report({ rebootRequired: 'true' }, name);

@@ -17,6 +17,7 @@ import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { runIn, worldOf } from '../agent-bench.ts';
 import { ModelHost } from '../model-host.ts';
 import { recordedLog } from '../recorded-log.ts';
+import { LabSets } from './lab-sets.ts';
 
 /** What goes wrong on a host; each is asked before the act and may throw. */
 export interface HostFaults {
@@ -50,6 +51,8 @@ const absent = {
 export class LabHost {
   readonly address: string;
   readonly model = new ModelHost();
+  /** A double of the verbs that swap files. */
+  readonly sets = new LabSets(this.model);
   readonly logged = recordedLog();
   hostKey = anyKey();
   faults: HostFaults = {};
@@ -74,6 +77,7 @@ export class LabHost {
     this.model.state.hostName = `win-${address.split('.').at(-1)}`;
     this.model.state.adapters[0]?.addresses.splice(0, 1, `${address}/24`);
     this.model.system.reboot = async () => this.#order();
+    this.sets.onSwap = () => this.onChange();
   }
 
   get openConnections(): number {
@@ -138,6 +142,8 @@ export class LabHost {
       throw new Error(`${program} was run, not a program in ${dir.agentPrograms}`);
     if (!this.model.fileTexts.has(program)) return absent;
     const [verb = ''] = words;
+    const swapped = this.sets.run(program, words);
+    if (swapped !== undefined) return swapped;
     if (verbs.every(({ name }) => name !== verb) && verb.startsWith('remove-')) return this.#remove(verb);
     const { code, out, err } = await runIn(worldOf(this.model, this.logged, { program }), words.join(' '));
     this.onChange();
@@ -156,8 +162,11 @@ export class LabHost {
   }
 
   #altered(verb: string, out: string): string {
-    const { answer } = this.faults;
-    if (answer === undefined || !out.startsWith('{')) return out;
+    if (!out.startsWith('{')) return out;
+    const answer: typeof this.faults.answer = (of, printed) => {
+      const told = of === 'inventory' ? (this.sets.inventory(printed) as typeof printed) : printed;
+      return this.faults.answer?.(of, told) ?? told;
+    };
     const data = JSON.parse(out) as Record<string, unknown>;
     const { inventory } = data;
     // Securing a host answers with an inventory, too.

@@ -3,6 +3,7 @@ import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
+import { grantedJourneys } from '#contract/rollout-grants.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
@@ -17,6 +18,7 @@ import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { credentialsMs, type Decision } from '../decide.ts';
 import { addressConflicts, setupEvent } from '../events.ts';
 import { recheckMs } from '../retry.ts';
+import { lookAtHealth, restConditions } from './health-report.ts';
 import type { Work } from './work.ts';
 
 /** A journey that has to wait. */
@@ -34,29 +36,46 @@ export async function reportWait(
 /** A host at rest. */
 export async function reportNode(
   instance: WindowsInstance,
-  { do: what, node }: Extract<Decision, { node: NodeView }>,
+  { do: what, node, waits }: Extract<Decision, { node: NodeView }>,
   work: Work,
   pass: Pass,
 ): Promise<Outcome> {
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
-  const { phase, journey: last } = instance.status ?? {};
-  const isCanceledRemoval = phase === 'Removing' || last?.name === 'remove';
-  if (isCanceledRemoval && node.ready) await deps.grants.end(instance, pass.signal);
+  await endLeftGrant(instance, node, work, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes);
   work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
-  const further = reach === undefined ? [] : [kubeletCondition(reach)];
+  const health = lookAtHealth(instance, node, work);
+  const further = [...(reach === undefined ? [] : [kubeletCondition(reach)]), ...restConditions(node, health, waits)];
   await patchStatus(
     instance,
-    stamp => before => withConditions(readyStatus(node, version, stamp)(before), further, stamp),
+    stamp => before => {
+      const rest = readyStatus(node, version, stamp)(before);
+      return withConditions(health.change(rest, stamp), further, stamp);
+    },
     work,
     pass,
   );
-  const ms = credentialsMs({ instance, nowMs: clock.now() });
-  if (reach?.ok === false) return after(Math.min(probeMs, ms ?? probeMs), 'the kubelet could not be reached');
-  return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
+  const times = [
+    credentialsMs({ instance, nowMs: clock.now() }),
+    reach?.ok === false ? probeMs : undefined,
+    // No watch reports that a day is over.
+    waits.some(({ journey }) => journey === 'reboot') ? recheckMs : undefined,
+    health.againMs,
+  ];
+  const ms = Math.min(...times.filter(each => each !== undefined));
+  return ms === Infinity
+    ? done
+    : after(ms, health.why ?? waits[0]?.why ?? 'check kubelet and credentials of the agent');
+}
+
+/** A journey that was given up may have had a grant. */
+async function endLeftGrant(instance: WindowsInstance, node: NodeView, { deps }: Work, signal: AbortSignal) {
+  const { phase, journey: last } = instance.status ?? {};
+  const mayHaveGrant = phase === 'Removing' || (last !== undefined && grantedJourneys.has(last.name));
+  if (mayHaveGrant && node.ready) await deps.grants.end(instance, signal);
 }
 
 /** No watch reports that a firewall was opened. */

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { findCondition } from '#base/condition.ts';
+import { AppError } from '#base/errors.ts';
+import { printReport } from '#contract/agent-report.ts';
+import { instanceAnnotation, nodeLabel } from '#contract/names.ts';
+import { agentProgram } from '#contract/paths.ts';
+import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
+import type { Watch } from '#kube/controller/watches.ts';
+import type { Grants } from '#node/rollout/grants.ts';
+import { version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { annotate, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
+import { newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
+import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
+import { until } from '../../../test/kit/until.ts';
+
+const noWatch: Watch = { synced: Promise.resolve(), start: () => () => undefined, relist: () => [] };
+
+async function isBack(lab: Awaited<ReturnType<typeof upgradeLab>>['lab'], failed: Partial<InstanceUpgrade['failed']>) {
+  const status = await rolledBack(lab);
+  expect(status.version).toBe(version);
+  expect(status.upgrade).toMatchObject({ from: version, to: newer, failed });
+  await untilInService(lab);
+  const condition = findCondition(status.conditions, instanceCondition.rolledBack);
+  expect(condition).toMatchObject({ status: 'True', reason: status.upgrade?.failed?.code });
+  for (const name of [instanceAnnotation.retry, instanceAnnotation.acceptedRollback, instanceAnnotation.pinnedVersion])
+    expect(condition?.message).toContain(name);
+  return condition?.message ?? '';
+}
+
+test('a host that went back by itself is in service with its former version', async () => {
+  const { lab, host, start } = await upgradeLab();
+  host.sets.outcome = to => (to === newer ? 'reverted' : 'done');
+  start();
+  const message = await isBack(lab, { code: 'ACTIVATION_REVERTED' });
+  expect(message).toContain('the new agent did not report');
+  expect(host.sets.swaps).toEqual([]);
+  await until(async () => (await lab.events()).some(text => text.includes('InstanceRolledBack')));
+});
+
+test('a new agent that never confirms its version is rolled back by the former program', async () => {
+  const { lab, host, start } = await upgradeLab();
+  lab.behavior.brokenVersion = newer;
+  const before = host.sets.sets.current?.agent ?? '';
+  start();
+  await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
+  expect(host.sets.swaps).toEqual([newer, version]);
+  expect(host.commands.filter(command => command.includes('--set previous'))).toEqual([
+    expect.stringMatching(`^${agentProgram(before).replaceAll('\\', '\\\\')} `),
+  ]);
+});
+
+test('an agent that reports failures for a minute is rolled back before the time is over', async () => {
+  const { lab, host, start } = await upgradeLab();
+  lab.behavior.brokenVersion = newer;
+  host.sets.onSwap = () => {
+    host.onChange();
+    if (host.sets.sets.current?.version !== newer) return;
+    const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3' } as const;
+    const events = [{ ...failure, time: new Date().toISOString() }];
+    const { events: text = '' } = printReport({ version: '', bootId: '', nodeUid: '', rebootRequired: false, events });
+    void lab.report({ events: text });
+  };
+  start();
+  const message = await isBack(lab, { code: 'UPGRADE_UNHEALTHY' });
+  expect(message).toContain('kubelet.exe ended: exit code 3');
+});
+
+test('a swap that fails is rolled back, and a failing rollback keeps its grant and names both causes', async () => {
+  const { lab, host, start } = await upgradeLab();
+  lab.behavior.brokenVersion = newer;
+  host.sets.outcome = to => (to === newer ? 'done' : 'failed');
+  const ended: string[] = [];
+  const grants: Grants = { ...unlimitedGrants, end: async ({ metadata }) => void ended.push(metadata.name ?? '') };
+  start({ rollout: { grants, watchTurns: () => noWatch } });
+  const message = await lab.failed('ACTIVATION_FAILED');
+  expect(message).toContain(`the rollback to version ${version} failed`);
+  expect(message).toContain('NODE_VERSION_TIMEOUT');
+  expect(ended).toEqual([]);
+  expect((await lab.node())?.spec?.unschedulable).toBe(true);
+  host.sets.outcome = () => 'done';
+  await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
+});
+
+test('a host that rolled back is upgraded again when its annotation retry changes', async () => {
+  const { lab, host, start } = await upgradeLab();
+  lab.behavior.brokenVersion = newer;
+  start();
+  await rolledBack(lab);
+  lab.behavior = {};
+  await annotate(lab, { [instanceAnnotation.retry]: '1' });
+  const { conditions } = await upgraded(lab);
+  expect(findCondition(conditions, instanceCondition.rolledBack)).toMatchObject({ status: 'False' });
+  expect(host.sets.swaps).toEqual([newer, version, newer]);
+});
+
+test('a blocked drain gives node and grant back before anything is changed', async () => {
+  const { lab, host, start } = await upgradeLab();
+  const ended: string[] = [];
+  const grants: Grants = {
+    ...unlimitedGrants,
+    end: async ({ metadata }) => void ended.push(metadata.name ?? ''),
+    settings: () => ({ ...unlimitedGrants.settings(), drainTimeout: 1000 }),
+  };
+  await lab.client.create(
+    { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true } as never,
+    {
+      metadata: { name: 'web', namespace: 'default', labels: { app: 'web' } },
+      spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
+    } as never,
+  );
+  start({ rollout: { grants, watchTurns: () => noWatch } });
+  await lab.failed('DRAIN_BLOCKED');
+  await until(() => ended.length > 0);
+  const node = await lab.node();
+  expect(node?.metadata.labels?.[nodeLabel.upgrading]).toBeUndefined();
+  expect(host.verbs()).not.toContain('activate');
+});
+
+test('a host that does not answer at the order is asked again, and not rolled back', async () => {
+  const { lab, host, start } = await upgradeLab();
+  let count = 0;
+  host.faults.exec = command => {
+    if (!command.includes(' activate ')) return undefined;
+    count += 1;
+    if (count < 6) throw new AppError('HOST_CONNECTION_LOST', 'the connection broke', { remedy: 'Try again.' });
+    return undefined;
+  };
+  start();
+  const { upgrade } = await upgraded(lab);
+  expect(upgrade?.failed).toBeUndefined();
+});
+
+test('a removal in the middle of an upgrade removes the host', async () => {
+  const { lab, host, start } = await upgradeLab();
+  lab.behavior.brokenVersion = newer;
+  start();
+  await until(() => host.sets.swaps.length > 0);
+  await annotate(lab, removalRequest);
+  await untilGone(lab);
+  expect(await lab.node()).toBeUndefined();
+});

@@ -1,0 +1,71 @@
+import { timestamp } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import { shortDuration } from '#base/short-duration.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { instanceAnnotation } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import { awaitsReboot } from '#contract/node-marks.ts';
+import type { InstanceRecord, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+
+/** Of one host, in `dayMs`. */
+const maxReboots = 3;
+const dayMs = 24 * 3_600_000;
+
+/** Why the host is to be rebooted; undefined when it is not. */
+export function rebootCause(instance: WindowsInstance, node: NodeView | undefined): string | undefined {
+  const { status = {} } = instance;
+  if (node === undefined) return undefined;
+  if (openRequest(instance, status) !== undefined) return `the annotation ${instanceAnnotation.reboot} has a new value`;
+  if (awaitsReboot(node)) return 'its agent requires a reboot';
+  return isInterrupted(status) ? 'its reboot is not finished' : undefined;
+}
+
+function isInterrupted({ journey, phase, reboot }: WindowsInstanceStatus): boolean {
+  return journey?.name === 'reboot' && (phase === 'Rebooting' || reboot !== undefined);
+}
+
+/** Value of the annotation that was not carried out yet. */
+export function openRequest(
+  { metadata }: Pick<WindowsInstance, 'metadata'>,
+  { rebootRequest }: Pick<InstanceRecord, 'rebootRequest'>,
+): string | undefined {
+  const value = metadata.annotations?.[instanceAnnotation.reboot];
+  return value === rebootRequest ? undefined : value;
+}
+
+/** The reboots of the last day, with a new one. */
+export function withReboot(reboots: readonly string[] = [], nowMs: number): string[] {
+  return [...lastDay(reboots, nowMs), timestamp(nowMs)].slice(-maxReboots);
+}
+
+export interface RebootLimit {
+  problem: AppError;
+  /** When the next reboot is allowed. */
+  endsMs: number;
+}
+
+/** Why the host is not rebooted again now; undefined when it may be. */
+export function rebootLimit({ metadata, status = {}, spec }: WindowsInstance, nowMs: number): RebootLimit | undefined {
+  const [oldest = '', ...others] = lastDay(status.reboots, nowMs);
+  // A reboot that has begun is finished, and is one of those that were counted.
+  if (others.length + 1 < maxReboots || isInterrupted(status)) return undefined;
+  const endsMs = Date.parse(oldest) + dayMs;
+  const problem = new AppError(
+    'REBOOT_LIMIT',
+    `${spec.address}: rebooted ${maxReboots} times in ${shortDuration(dayMs)}; the next reboot is possible at ${timestamp(endsMs)}`,
+    {
+      remedy:
+        `Read the events of the agent (\`kubectl describe node ${status.node ?? metadata.name}\`) to find out why it ` +
+        `needs reboots. To reboot the host now, run \`Restart-Computer -Force\` on it.`,
+    },
+  );
+  return { problem, endsMs };
+}
+
+/** A time in the future, from a clock that was wrong, does not count: it would block the host for long. */
+function lastDay(reboots: readonly string[] = [], nowMs: number): string[] {
+  return reboots.filter(time => {
+    const atMs = Date.parse(time);
+    return atMs > nowMs - dayMs && atMs <= nowMs + dayMs;
+  });
+}
