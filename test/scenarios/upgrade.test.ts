@@ -39,7 +39,7 @@ async function joined(hosts: number, options: SandboxOptions = {}): Promise<Scen
   const administrator = administratorOf(sandbox);
   const { client } = administrator;
   const { namespace } = sandbox;
-  const data = { first: '1', soak: '20s' };
+  const data = { first: '1', soak: '1s' };
   await client.create(configMaps, { metadata: { name: configMapName.rollout, namespace }, data });
   await using operator = operatorOf(sandbox, old);
   await operator.allReady(hosts);
