@@ -22,6 +22,7 @@ export interface OperatorOptions {
   /** For the routes to simulated hosts, which the sandbox publishes. */
   networkKubeconfigFile: string;
   namespace: string;
+  version: string;
   payloadFolder: string;
   cacheFolder: string;
 }
@@ -83,7 +84,7 @@ await runOperator(
   {
     client,
     leaseClient: createClient(connection),
-    settings: operatorSettings(options.namespace),
+    settings: operatorSettings(options.namespace, options),
     connect: (...words) => {
       sshConnections += 1;
       return dialHost(...words);

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { agentName } from '#contract/names.ts';
-import { file } from '#contract/paths.ts';
+import { agentProgram, file } from '#contract/paths.ts';
 import { scaledClock } from '../clocks.ts';
 import { goAgentStamp, stampOf } from '../programs/stamp.ts';
 import { defaultTimes } from '../times.ts';
@@ -78,6 +78,7 @@ function scene(over: Partial<Traits> = {}) {
 const missing: [string, string][] = [
   ['a program that is not on the disk', file.kubelet],
   ['a program behind a runner that is not on the disk', `${file.logRunner} -log-file=C:\\l ${file.containerd}`],
+  ['an agent program in its folder', `${agentProgram('ab'.repeat(32))} activate --windows-service`],
   ['nothing', ''],
 ];
 for (const [name, command] of missing) {

@@ -26,6 +26,8 @@ export interface HostState {
   endpoints: HnsEndpoint[];
   /** IPv4; set by programs, or by DHCP at boot. */
   routes: Route[];
+  /** Files of programs whose defect has shown. */
+  failedPrograms: Set<string>;
 }
 
 export interface HostPlace {
@@ -56,6 +58,7 @@ export function freshState(place: HostPlace, traits: Traits): HostState {
     networks: [],
     endpoints: [],
     routes: [defaultRoute(place.address)],
+    failedPrograms: new Set(),
   };
 }
 
