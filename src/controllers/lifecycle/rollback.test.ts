@@ -115,13 +115,13 @@ test('a blocked drain gives node and grant back before anything is changed', asy
   };
   await lab.client.create<Pod>(pods, {
     metadata: { name: 'web', namespace },
-    spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
+    spec: { nodeName: 'win-5', terminationGracePeriodSeconds: 0, containers: [{ name: 'web', image: 'web' }] },
   });
   const blocked = { isOn: true };
   const client = refusingEvictions(lab.client, () => blocked.isOn);
   start({ rollout: { grants, watchTurns: () => noWatch }, client, clock: fastClock(100) });
   await lab.failed('DRAIN_BLOCKED');
-  await until(() => ended.length > 0);
+  await until(async () => ended.length > 0 && (await lab.node())?.spec?.unschedulable === undefined);
   expect(host.verbs()).not.toContain('activate');
   blocked.isOn = false;
   await upgraded(lab);
