@@ -94,7 +94,7 @@ test('UPG: hosts follow the operator to a later version and back, one at a time,
   expect(labels).toContain('true');
   const { items } = await client.list(nodes, { labelSelector: `${nodeLabel.os}=windows` });
   expect(items.map(({ spec, metadata }) => [spec?.unschedulable, metadata.labels?.[nodeLabel.upgrading]])).toEqual(
-    Array(3).fill([undefined, undefined]),
+    Array.from({ length: 3 }, () => [undefined, undefined]),
   );
   await using operator = operatorOf(sandbox, old);
   await until(operator, 3, isUpgraded(old));

@@ -7,6 +7,7 @@ import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
 import { waitForSwap } from '../activation/gate.ts';
 import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
+import type { Files } from '../ports.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
 import {
@@ -76,16 +77,8 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
       onRecovered: () => record(recoveredEvent),
       serviceNotices: recordedNotices(log, record, isJoining),
       onWarning: text => log.warn(text),
-      onServicesSettled: known => save(known, log),
+      onServicesSettled: known => save(known, ports.files, log),
     };
-  }
-
-  async function save(known: KnownGood, log: Log): Promise<void> {
-    try {
-      await saveKnownGood(known, ports.files);
-    } catch (error) {
-      log.warn('Saving the last known version failed', { error });
-    }
   }
 
   return async (_key, { log, signal }: Pass): Promise<Outcome> => {
@@ -116,6 +109,14 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
       throw error;
     }
   };
+}
+
+async function save(known: KnownGood, files: Files, log: Log): Promise<void> {
+  try {
+    await saveKnownGood(known, files);
+  } catch (error) {
+    log.warn('Saving the last known version failed', { error });
+  }
 }
 
 function logLine(outcome: PassOutcome): [message: string, fields: Record<string, unknown>] {

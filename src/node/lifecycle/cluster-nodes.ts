@@ -1,4 +1,4 @@
-import { failureIn, isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
+import { type AgentReport, failureIn, isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
@@ -9,7 +9,7 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type ConfigMap, configMaps, type Node, nodes, type Taint } from '#kube/resources.ts';
 import { NodeReader } from '../node-reader.ts';
-import type { ClusterNodes } from './deps.ts';
+import type { BootReport, ClusterNodes } from './deps.ts';
 import { drainNode } from './drain-node.ts';
 
 export interface NodesOptions {
@@ -65,13 +65,7 @@ export function createClusterNodes({
       const failure = isReportOf(report, { nodeUid: uid }) ? failureIn(report.events) : undefined;
       return failure && `${failure.reason}: ${failure.message}`;
     },
-    bootReport: ({ name, uid }, bootId) => {
-      const report = parseReport(reportOf(name));
-      if (report.bootId !== bootId || !isReportOf(report, { nodeUid: uid })) return 'nothing';
-      if (report.rebootRequired) return 'requires reboot';
-      // Agents of earlier versions do not report the boot of their confirmation.
-      return report.confirmedBoot === '' || report.confirmedBoot === bootId ? 'confirmed' : 'nothing';
-    },
+    bootReport: ({ name, uid }, bootId) => bootReportIn(parseReport(reportOf(name)), uid, bootId),
     clearReport: async (node, what, signal) => {
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };
       // The report first: otherwise the operator would mirror its value to the Node again.
@@ -137,4 +131,11 @@ function withTaints(node: Node, taints: readonly InstanceTaint[]): Node {
   const kept = (node.spec?.taints ?? []).filter(taint => !isOld(taint));
   const added = taints.filter(wanted => !kept.some(taint => isSame(taint, wanted)));
   return added.length === 0 ? node : { ...node, spec: { ...node.spec, taints: [...kept, ...added] } };
+}
+
+function bootReportIn(report: AgentReport, nodeUid: string, bootId: string): BootReport {
+  if (report.bootId !== bootId || !isReportOf(report, { nodeUid })) return 'nothing';
+  if (report.rebootRequired) return 'requires reboot';
+  // Agents of earlier versions do not report the boot of their confirmation.
+  return report.confirmedBoot === '' || report.confirmedBoot === bootId ? 'confirmed' : 'nothing';
 }

@@ -273,10 +273,7 @@ export class JoinLab {
 
   /** Writes only its report, as the agent does. */
   async #actAsAgent(name: string, host: LabHost): Promise<void> {
-    const { annotations = {} } = (await this.node(name))?.metadata ?? {};
-    const desired = annotations[nodeAnnotation.desiredVersion];
-    // The agent applies the services of the version of its files.
-    const wanted = desired === undefined ? undefined : (await host.activator.version()) || desired;
+    const wanted = await this.#versionFor(name, host);
     const report = await this.client.get(configMaps, reportName(name), { namespace });
     const { version: reported, rebootRequired, bootId, confirmedBoot } = parseReport(report.data);
     const bootID = host.model.bootId;
@@ -288,6 +285,12 @@ export class JoinLab {
     if (isBefore) await this.report({ rebootRequired: 'true', bootID }, name);
     else if (reported !== wanted || confirmedBoot !== bootID)
       await this.report({ version: wanted, rebootRequired: 'false', bootID, confirmedBootID: bootID }, name);
+  }
+
+  /** The agent applies the services of the version of its files. */
+  async #versionFor(name: string, host: LabHost): Promise<string | undefined> {
+    const desired = (await this.node(name))?.metadata.annotations?.[nodeAnnotation.desiredVersion];
+    return desired === undefined ? undefined : (await host.activator.version()) || desired;
   }
 
   /** The services that agents of a version apply. */

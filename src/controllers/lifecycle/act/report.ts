@@ -67,17 +67,18 @@ export async function reportNode(
     work,
     pass,
   );
-  const times = [
+  return nextLook(health.why ?? waits[0]?.why, [
     credentialsMs({ instance, nowMs: clock.now() }),
     reach?.ok === false ? probeMs : undefined,
     // No watch reports that a day is over.
-    waits.some(({ journey }) => journey === 'reboot') ? recheckMs : undefined,
+    limit === undefined ? undefined : recheckMs,
     health.againMs,
-  ];
+  ]);
+}
+
+function nextLook(why: string | undefined, times: readonly (number | undefined)[]): Outcome {
   const ms = Math.min(...times.filter(each => each !== undefined));
-  return ms === Infinity
-    ? done
-    : after(ms, health.why ?? waits[0]?.why ?? 'check kubelet and credentials of the agent');
+  return ms === Infinity ? done : after(ms, why ?? 'check kubelet and credentials of the agent');
 }
 
 /** A journey that was given up may have had a grant. */
