@@ -182,7 +182,7 @@ test('drains the Node before a reboot for variables or certificates', async () =
   expect(marksOf(node)).not.toHaveProperty(nodeAnnotation.cordoned);
   expect(node?.spec?.unschedulable).toBeUndefined();
   const names = (await lab.instance()).status?.timeline?.map(step => step.name);
-  expect(names).toEqual(expect.arrayContaining(['wait for agent', 'reboot for settings', 'wait for version']));
+  expect(names).toEqual(expect.arrayContaining(['wait for agent', 'reboot for settings']));
   expect(host.openConnections).toBe(0);
 });
 
@@ -299,16 +299,6 @@ test('a spec that changes during a journey starts a new one', async () => {
   await isReady(lab);
   expect((await lab.node())?.metadata.labels).toMatchObject({ zone: 'b' });
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
-});
-
-test('a Node of another version is left alone and reported', async () => {
-  const { lab, host } = await joinedLab();
-  lab.behavior.noVersion = true;
-  await lab.report({ version: '10.0.0-old' });
-  const conditions = async () => (await lab.instance()).status?.conditions;
-  await until(async () => (await conditions())?.[0]?.reason === 'OtherVersion');
-  expect((await lab.instance()).status?.phase).toBe('Ready');
-  expect(host.connectionCount).toBe(1);
 });
 
 const readyOf = async (lab: JoinLab) => (await lab.instance()).status?.conditions?.find(({ type }) => type === 'Ready');
