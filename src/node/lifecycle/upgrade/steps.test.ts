@@ -21,7 +21,15 @@ test('docs/lifecycle.md has the steps in their order, with what they do, their t
 
 test('only contents of which the host has no copy are missing, whatever their path was', () => {
   const file = (path: string, sha256: string) =>
-    ({ path, sha256, bytes: 1, packedBytes: 1, encoding: 'none', secret: false, packed: async function* none() {} }) as const;
+    ({
+      path,
+      sha256,
+      bytes: 1,
+      packedBytes: 1,
+      encoding: 'none',
+      secret: false,
+      packed: async function* none() {},
+    }) as const;
   const files = [file('C:\\k\\a.exe', 'a'), file('C:\\k\\b.exe', 'b'), file('C:\\k\\c.exe', 'a')];
   expect(missingContents(files, ['a']).map(({ path }) => path)).toEqual(['C:\\k\\b.exe']);
   expect(missingContents(files, [])).toHaveLength(3);
