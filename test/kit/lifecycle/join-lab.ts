@@ -5,7 +5,7 @@ import { Secret } from '../../../src/base/secret.ts';
 import { slimClient } from '../../../src/cluster/slim.ts';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
-import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
+import { agentName, configMapName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
 import { noReservations } from '../../../src/contract/reserved.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
@@ -285,6 +285,12 @@ export class JoinLab {
     const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
     if (isBefore) await this.report({ rebootRequired: 'true' }, name);
     else if (reported !== wanted) await this.report({ version: wanted }, name);
+  }
+
+  /** No host is upgraded, however old its version is. */
+  async pauseRollout(): Promise<void> {
+    const metadata = { name: configMapName.rollout, namespace };
+    await this.client.create<ConfigMap>(configMaps, { metadata, data: { paused: 'true' } });
   }
 
   /** The services that agents of a version apply. */
