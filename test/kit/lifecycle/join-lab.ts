@@ -46,6 +46,7 @@ import { recordedLog } from '../recorded-log.ts';
 import { until } from '../until.ts';
 import { LabHost, newKey, unreachable } from './lab-host.ts';
 import { memoryPayload } from './memory-payload.ts';
+import { mortal } from './mortal-client.ts';
 
 export const namespace = 'wmco';
 export const version = '11.0.0-abc1234';
@@ -384,18 +385,4 @@ export async function startJoinLab(): Promise<JoinLab> {
   await seen.synced;
   await client.list(windowsInstances, { namespace });
   return lab;
-}
-
-/** The client of a process that can be killed: from then on no request reaches the server. */
-function mortal(client: Client, death: AbortSignal): Client {
-  return new Proxy(client, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]) => {
-        if (death.aborted) throw death.reason;
-        return (member as (...given: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
 }
