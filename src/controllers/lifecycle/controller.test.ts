@@ -301,6 +301,17 @@ test('a spec that changes during a journey starts a new one', async () => {
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
 });
 
+test('a Node of another version is left alone and reported while the roll-out is paused', async () => {
+  const { lab, host } = await joinedLab();
+  await lab.pauseRollout();
+  lab.behavior.noVersion = true;
+  await lab.report({ version: '10.0.0-old' });
+  const conditions = async () => (await lab.instance()).status?.conditions;
+  await until(async () => (await conditions())?.[0]?.reason === 'OtherVersion');
+  expect((await lab.instance()).status?.phase).toBe('Ready');
+  expect(host.connectionCount).toBe(1);
+});
+
 const readyOf = async (lab: JoinLab) => (await lab.instance()).status?.conditions?.find(({ type }) => type === 'Ready');
 async function reportNode(lab: JoinLab, status: string): Promise<void> {
   const body = { status: { conditions: [{ type: 'Ready', status }] } };
