@@ -41,7 +41,8 @@ export async function untilInService(lab: JoinLab, of = version): Promise<void> 
   await until(async () => {
     const node = await lab.node();
     const { annotations = {}, labels = {} } = node?.metadata ?? {};
-    const isMarked = nodeAnnotation.cordoned in annotations || Object.keys(labels).some(key => key.endsWith('upgrading'));
+    const isMarked =
+      nodeAnnotation.cordoned in annotations || Object.keys(labels).some(key => key.endsWith('upgrading'));
     return node?.spec?.unschedulable === undefined && !isMarked && annotations[nodeAnnotation.version] === of;
   }, `the Node is in service with ${of}`);
 }
