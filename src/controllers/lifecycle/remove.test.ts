@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { agentName, configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
-import type { Client } from '#kube/client.ts';
 import type { Watch } from '#kube/controller/watches.ts';
 import { configMaps, type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
@@ -15,8 +14,8 @@ import {
   remains,
   removalRequest,
   untilGone,
+  refusingEvictions,
 } from '../../../test/kit/lifecycle/removal-lab.ts';
-import { refused } from '../../../test/kit/memory-api.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -239,17 +238,3 @@ test('a pod that cannot be evicted keeps the host; a force continues', async () 
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();
 });
-
-/** As an admission webhook does that protects all pods. */
-function refusingEvictions(client: Client): Client {
-  const create: Client['create'] = (resource, object, options = {}) =>
-    options.subresource === 'eviction'
-      ? Promise.reject(refused(403, 'Forbidden'))
-      : client.create(resource, object, options);
-  return new Proxy(client, {
-    get: (target, name) => {
-      const member: unknown = name === 'create' ? create : Reflect.get(target, name);
-      return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(target) : member;
-    },
-  });
-}

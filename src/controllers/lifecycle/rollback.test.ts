@@ -2,22 +2,16 @@ import { expect, test } from 'vitest';
 import { findCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
 import { emptyReport, printReport } from '#contract/agent-report.ts';
-import { instanceAnnotation, nodeLabel } from '#contract/names.ts';
+import { instanceAnnotation } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
 import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Watch } from '#kube/controller/watches.ts';
+import { type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { fastClock } from '../../../test/kit/fast-clock.ts';
-import { version } from '../../../test/kit/lifecycle/join-lab.ts';
-import { annotate, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
-import {
-  agentOf,
-  newer,
-  rolledBack,
-  upgraded,
-  upgradeLab,
-  untilInService,
-} from '../../../test/kit/lifecycle/upgrade-lab.ts';
+import { namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { annotate, refusingEvictions, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
+import { agentOf, newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -112,19 +106,18 @@ test('a blocked drain gives node and grant back before anything is changed', asy
     end: async ({ metadata }) => void ended.push(metadata.name ?? ''),
     settings: () => ({ ...unlimitedGrants.settings(), drainTimeout: 1000 }),
   };
-  await lab.client.create(
-    { group: '', version: 'v1', resource: 'pods', kind: 'Pod', namespaced: true } as never,
-    {
-      metadata: { name: 'web', namespace: 'default', labels: { app: 'web' } },
-      spec: { nodeName: 'win-5', containers: [{ name: 'web', image: 'web' }] },
-    } as never,
-  );
-  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(100) });
+  await lab.client.create<Pod>(pods, {
+    metadata: { name: 'web', namespace },
+    spec: { nodeName: 'win-5', terminationGracePeriodSeconds: 0, containers: [{ name: 'web', image: 'web' }] },
+  });
+  const blocked = { isOn: true };
+  const client = refusingEvictions(lab.client, () => blocked.isOn);
+  start({ rollout: { grants, watchTurns: () => noWatch }, client, clock: fastClock(100) });
   await lab.failed('DRAIN_BLOCKED');
-  await until(() => ended.length > 0);
-  const node = await lab.node();
-  expect(node?.metadata.labels?.[nodeLabel.upgrading]).toBeUndefined();
+  await until(async () => ended.length > 0 && (await lab.node())?.spec?.unschedulable === undefined);
   expect(host.verbs()).not.toContain('activate');
+  blocked.isOn = false;
+  await upgraded(lab);
 });
 
 test('a host that does not answer at the order is asked again, and not rolled back', async () => {

@@ -4,7 +4,7 @@ import { getFresh } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { grantedJourneys } from '#contract/rollout-grants.ts';
-import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import {
@@ -52,7 +52,7 @@ export async function reportNode(
   await patchStatus(
     instance,
     stamp => before => {
-      const rest = readyStatus(node, version, stamp)(before);
+      const rest = withoutClaim(readyStatus(node, version, stamp)(before), before, version);
       return withConditions(health.change(rest, stamp), further, stamp);
     },
     work,
@@ -69,6 +69,14 @@ export async function reportNode(
   return ms === Infinity
     ? done
     : after(ms, health.why ?? waits[0]?.why ?? 'check kubelet and credentials of the agent');
+}
+
+/** A Node that claims this version, though no journey has brought it there, does not change the record. */
+function withoutClaim(rest: WindowsInstanceStatus, before: WindowsInstanceStatus, own: string): WindowsInstanceStatus {
+  const { version, upgrade, journey } = before;
+  const isUpgraded = upgrade?.to === own && upgrade.ready !== undefined;
+  const isClaim = version !== undefined && version !== own && !isUpgraded && journey === undefined;
+  return isClaim ? { ...rest, version } : rest;
 }
 
 /** A journey that was given up may have had a grant. */
