@@ -89,12 +89,12 @@ test('NODE-16: a version that a user sets on a Node is an upgrade, and not put b
   host.commands.splice(0);
   const seen: (string | undefined)[][] = [];
   host.faults.exec = async command => {
-    const node = command.includes(' cleanup') ? await lab.node() : undefined;
+    const node = command.includes(' bootstrap') ? await lab.node() : undefined;
     if (node) seen.push([node.metadata.labels?.[nodeLabel.upgrading], String(node.spec?.unschedulable)]);
     return undefined;
   };
   await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: 'invalidVersion' } } });
-  await until(() => host.verbs().includes('cleanup'));
+  await until(() => host.verbs().includes('bootstrap'));
   await untilInService(lab, newer);
   expect(seen[0]).toEqual(['true', 'true']);
   const { upgrade } = await lab.statusWhen(({ upgrade: now, phase }) => phase === 'Ready' && now?.ready !== undefined);
