@@ -11,7 +11,14 @@ import type { Grants } from '#node/rollout/grants.ts';
 import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { annotate, refusingEvictions, removalRequest, untilGone } from '../../../test/kit/lifecycle/removal-lab.ts';
-import { agentOf, newer, rolledBack, upgraded, upgradeLab, untilInService } from '../../../test/kit/lifecycle/upgrade-lab.ts';
+import {
+  agentOf,
+  newer,
+  rolledBack,
+  upgraded,
+  upgradeLab,
+  untilInService,
+} from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 

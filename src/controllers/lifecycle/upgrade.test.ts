@@ -95,7 +95,7 @@ test('a patch release moves only the contents that changed', async () => {
     const [before, after] = await Promise.all([old.files(platform), fresh.files(platform)]);
     return before.map((each, index) => (each.path === file.kubelet ? (after[index] ?? each) : each));
   };
-  const payload = { agent: fresh.agent, files };
+  const payload = { agent: () => fresh.agent(), files };
   const programs = await payload.files('None');
   const [kubelet] = programs.filter(({ path }) => path === file.kubelet);
   const copied = new Set(copiesOf(host));
