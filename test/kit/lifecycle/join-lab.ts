@@ -280,7 +280,7 @@ export class JoinLab {
     const report = await this.client.get(configMaps, reportName(name), { namespace });
     const { version: reported, rebootRequired } = parseReport(report.data);
     if (wanted === undefined || rebootRequired || this.behavior.noVersion) return;
-    if (wanted === this.behavior.brokenVersion) return;
+    if (wanted === this.behavior.brokenVersion || !host.activator.reports(wanted)) return;
     host.agentBoot ??= host.boots;
     const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
     if (isBefore) await this.report({ rebootRequired: 'true' }, name);
