@@ -27,7 +27,15 @@ import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
-import { type KnownVersions, mirrorMarks, newEvents, newReport, type Repair, repairOf } from './decide.ts';
+import {
+  type KnownVersions,
+  knownVersions,
+  mirrorMarks,
+  newEvents,
+  newReport,
+  type Repair,
+  repairOf,
+} from './decide.ts';
 
 export const permissions: readonly Permission[] = [
   {
@@ -174,18 +182,14 @@ class Mirror {
     await client.replace(configMaps, repair.report, { signal }).catch(unless(isConflict, isNotFound));
   }
 
-  async #mirror(
-    name: string,
-    { nodeUID, version: recorded }: WindowsInstanceStatus,
-    report: ConfigMap,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #mirror(name: string, status: WindowsInstanceStatus, report: ConfigMap, signal: AbortSignal): Promise<void> {
+    const { nodeUID } = status;
     const node = this.#stores.nodes.get({ namespace: '', name });
     // The report is about an earlier Node of this name.
     if (node === undefined || (nodeUID !== undefined && nodeUID !== node.metadata.uid)) return;
     const parsed = parseReport(report.data);
     const { annotations = {} } = node.metadata;
-    const known = { own: this.#parts.version, recorded };
+    const known = knownVersions(status, this.#parts.version);
     const isSame = Object.keys(mirrorMarks(parsed, annotations, known)).length === 0;
     if (!isSame) await this.#annotate(name, known, signal);
     // The cache may not have the Node yet that the report is about.

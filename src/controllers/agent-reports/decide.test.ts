@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type AgentReport, emptyReport, parseReport, printReport, type ReportEvent } from '#contract/agent-report.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { ConfigMap } from '#kube/resources.ts';
-import { mirrorMarks, newEvents, newReport, repairOf, reportLabels } from './decide.ts';
+import { knownVersions, mirrorMarks, newEvents, newReport, repairOf, reportLabels } from './decide.ts';
 
 const clean = newReport('win-5', 'wmco');
 const withMetadata = (metadata: object): ConfigMap => ({ ...clean, metadata: { ...clean.metadata, ...metadata } });
@@ -53,12 +53,18 @@ test('a report that cannot be changed any more is created again', () => {
 
 const { version, rebootRequired } = nodeAnnotation;
 const said = (over: Partial<AgentReport>): AgentReport => ({ ...emptyReport, ...over });
-const known = { own: 'v2', recorded: 'v1' };
+const known = knownVersions({ version: 'v1', upgrade: { from: 'v0', to: 'v1' } }, 'v2');
 const mirrored: [string, AgentReport, Record<string, string>, Record<string, string | null>][] = [
   ['nothing of an empty report', said({}), {}, {}],
   ['the version', said({ version: 'v2' }), { [version]: 'v1' }, { [version]: 'v2' }],
   ['the version of a Node without one', said({ version: 'v2' }), {}, { [version]: 'v2' }],
   ['NODE-16: no version over one that a user has set', said({ version: 'v1' }), { [version]: 'invalidVersion' }, {}],
+  [
+    'the version over the former one, which its agent reported last',
+    said({ version: 'v2' }),
+    { [version]: 'v0' },
+    { [version]: 'v2' },
+  ],
   ['the version of a Node that claims this one', said({ version: 'v1' }), { [version]: 'v2' }, { [version]: 'v1' }],
   ['no version that is there', said({ version: 'v2' }), { [version]: 'v2', a: 'b' }, {}],
   ['no removal of a version that is not reported', said({}), { [version]: 'v1' }, {}],

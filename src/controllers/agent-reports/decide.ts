@@ -8,6 +8,7 @@ import {
   type ReportEvent,
 } from '#contract/agent-report.ts';
 import { managedByLabel, nodeAnnotation } from '#contract/names.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { ConfigMap } from '#kube/resources.ts';
 
 export const reportLabels: Readonly<Record<string, string>> = { [managedByLabel.key]: managedByLabel.value };
@@ -49,8 +50,13 @@ export function repairOf(report: ConfigMap): Repair {
 export interface KnownVersions {
   /** Of this operator. */
   own: string;
-  /** In the record of the instance. */
-  recorded: string | undefined;
+  /** In the record of the instance: those that its host ran, or is upgraded from and to. */
+  recorded: readonly string[];
+}
+
+export function knownVersions({ version, upgrade }: WindowsInstanceStatus, own: string): KnownVersions {
+  const recorded = [version, upgrade?.from, upgrade?.to].filter(each => each !== undefined);
+  return { own, recorded };
 }
 
 /** Annotations of the Node that differ from the report; null for one to remove. */
@@ -73,7 +79,7 @@ export function mirrorMarks(
  * news of the agent, or a Node that claims to be upgraded already.
  */
 function isUpgradeRequest(claimed: string | undefined, { own, recorded }: KnownVersions): boolean {
-  return claimed !== undefined && recorded !== undefined && claimed !== own && claimed !== recorded;
+  return claimed !== undefined && recorded.length > 0 && claimed !== own && !recorded.includes(claimed);
 }
 
 /** Events that are not in the earlier report, oldest first. */

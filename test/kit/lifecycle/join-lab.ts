@@ -279,8 +279,7 @@ export class JoinLab {
     const { version: reported, rebootRequired, bootId, confirmedBoot } = parseReport(report.data);
     const bootID = host.model.bootId;
     const isWaiting = rebootRequired && ['', bootID].includes(bootId);
-    if (wanted === undefined || isWaiting || this.behavior.noVersion) return;
-    if (wanted === this.behavior.brokenVersion) return;
+    if (wanted === undefined || isWaiting) return;
     host.agentBoot ??= host.boots;
     const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
     if (isBefore) await this.report({ rebootRequired: 'true', bootID }, name);
@@ -288,10 +287,12 @@ export class JoinLab {
       await this.report({ version: wanted, rebootRequired: 'false', bootID, confirmedBootID: bootID }, name);
   }
 
-  /** The agent applies the services of the version of its files. */
+  /** The version of the files of the host, if its agent works. */
   async #versionFor(name: string, host: LabHost): Promise<string | undefined> {
     const desired = (await this.node(name))?.metadata.annotations?.[nodeAnnotation.desiredVersion];
-    return desired === undefined ? undefined : (await host.activator.version()) || desired;
+    if (desired === undefined || this.behavior.noVersion === true) return undefined;
+    const version = (await host.activator.version()) || desired;
+    return version !== this.behavior.brokenVersion && host.activator.reports(version) ? version : undefined;
   }
 
   /** No host is upgraded, however old its version is. */

@@ -6,7 +6,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { grantedJourneys } from '#contract/rollout-grants.ts';
-import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import {
@@ -61,7 +61,7 @@ export async function reportNode(
   await patchStatus(
     instance,
     stamp => before => {
-      const rest = readyStatus(node, version, stamp)(before);
+      const rest = withoutClaim(readyStatus(node, version, stamp)(before), before, version);
       return withConditions(health.change(rest, stamp), further, stamp);
     },
     work,
@@ -79,6 +79,14 @@ export async function reportNode(
 function nextLook(why: string | undefined, times: readonly (number | undefined)[]): Outcome {
   const ms = Math.min(...times.filter(each => each !== undefined));
   return ms === Infinity ? done : after(ms, why ?? 'check kubelet and credentials of the agent');
+}
+
+/** A Node that claims this version, though no journey has brought it there, does not change the record. */
+function withoutClaim(rest: WindowsInstanceStatus, before: WindowsInstanceStatus, own: string): WindowsInstanceStatus {
+  const { version, upgrade, journey } = before;
+  const isUpgraded = upgrade?.to === own && upgrade.ready !== undefined;
+  const isClaim = version !== undefined && version !== own && !isUpgraded && journey === undefined;
+  return isClaim ? { ...rest, version } : rest;
 }
 
 /** A journey that was given up may have had a grant. */

@@ -26,17 +26,22 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
   readonly announce: (text: EventText) => void;
   wait: string | undefined;
   eventBefore: string | undefined;
+  /** The upgrade before this one. */
+  readonly #former: InstanceUpgrade | undefined;
 
   constructor(instance: WindowsInstance, deps: LifecycleDeps, record: JourneyRecord, parts: UpgradeParts) {
     super(instance, deps, record);
     this.target = parts.version;
+    const { upgrade } = record.known;
+    this.#former = upgrade?.ready === undefined ? undefined : upgrade;
     this.announce = parts.announce;
   }
 
-  /** An upgrade to another version, and one that was rolled back, are over. */
+  /** An upgrade to another version, and one that was rolled back or was over before this journey, do not count. */
   get upgrade(): InstanceUpgrade | undefined {
     const { upgrade } = this.record.known;
-    return upgrade?.to === this.target && upgrade.failed === undefined ? upgrade : undefined;
+    const isFormer = upgrade !== undefined && upgrade === this.#former;
+    return upgrade?.to === this.target && upgrade.failed === undefined && !isFormer ? upgrade : undefined;
   }
 
   get isOrdered(): boolean {
