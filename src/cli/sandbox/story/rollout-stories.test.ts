@@ -108,7 +108,9 @@ test('the story of an upgrade shows settings, hosts and what is left', async () 
   expect(text).toContain(`3. The operator ${to} replaces ${from}`);
   expect(text).toMatch(/win-3 +is in service again after/);
   for (const name of names)
-    expect(text).toMatch(new RegExp(`${name} +runs ${to}, keeps ${from} to go back; .* for [0-9.]+ s\n`));
+    expect(text).toMatch(
+      new RegExp(`${name} +runs ${to}, keeps ${from} to go back; its Node was out of service for [0-9.]+ m?s\n`),
+    );
   expect(text).toContain('At most 1 of 4 Nodes were out of service at once.');
 });
 
@@ -155,7 +157,11 @@ test('the story of a roll-back shows the failure, the stop and the way on', asyn
   await played;
   const text = terminal.text();
   expect(text).toContain('win-1  failed: UPGRADE_UNHEALTHY: the kubelet crashes');
-  expect(text).toMatch(new RegExp(`4\\. The roll-out of ${bad} has stopped[^]*win-1: went back to ${from}`));
+  expect(text).toMatch(
+    new RegExp(
+      `4\\. The roll-out of ${bad} has stopped[^]*win-1: condition RolledBack is True, reason UPGRADE_UNHEALTHY`,
+    ),
+  );
   for (const words of ['retry win-1', 'pin win-1', 'continue']) expect(text).toContain(`rollout ${words}`);
   expect(text).toMatch(new RegExp(`5\\. The operator ${good}[^]*win-3 +runs ${good}, keeps ${from}`));
 });
