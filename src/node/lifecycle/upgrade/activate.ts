@@ -78,7 +78,10 @@ async function tolerated(journey: SwapJourney, error: unknown, { note, signal }:
 /** Errors that are not about the files of the host. */
 const ownCodes = ['LEADER_STALE', 'HOST_KEY_CHANGED', 'HOST_WANTS_PASSWORD', 'INTERNAL_ERROR'] as const;
 
-function checkOutcome(journey: SwapJourney, { state, version, problem = 'it reports no reason' }: ActivationStatus): void {
+function checkOutcome(
+  journey: SwapJourney,
+  { state, version, problem = 'it reports no reason' }: ActivationStatus,
+): void {
   const { address, target } = journey;
   if (state === 'reverted') {
     throw new AppError(

@@ -47,10 +47,14 @@ async function untilHealthy(
 ): Promise<void> {
   using failing = new FailingAgent(journey);
   const signal = AbortSignal.any([turn.signal, failing.signal]);
-  await untilAgent(journey, { ...turn, signal }, {
-    isEnough: node => isEnough(node) || hasTarget(node, journey.target),
-    onEvent: event => failing.see(event),
-  });
+  await untilAgent(
+    journey,
+    { ...turn, signal },
+    {
+      isEnough: node => isEnough(node) || hasTarget(node, journey.target),
+      onEvent: event => failing.see(event),
+    },
+  );
 }
 
 function hasTarget(node: NodeView, target: string): boolean {

@@ -158,7 +158,8 @@ async function giveBack({ node, deps, instance, from, target }: UpgradeJourney, 
 
 const findPrevious: Step<RollbackJourney> = {
   ...takeInventory,
-  description: 'has the agent of the former version report everything about the host; its name must be the recorded one',
+  description:
+    'has the agent of the former version report everything about the host; its name must be the recorded one',
   async run(journey, { signal }) {
     journey.inventory = await askForInventory(journey, signal);
     const { record, inventory, address } = journey;
