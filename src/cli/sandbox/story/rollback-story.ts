@@ -53,8 +53,9 @@ function showStop(instances: readonly WindowsInstance[], bad: string, deps: Stor
   const [first = ''] = names;
   if (names.length !== 1) throw storyError(`${names.join(', ')} got the broken kubelet; one host was allowed to`);
   say(deps, '', `4. The roll-out of ${bad} has stopped: no other Node was touched`);
-  const { message = '' } = findCondition(touched[0]?.status?.conditions, instanceCondition.rolledBack) ?? {};
-  say(deps, `   ${first}: ${message}`);
+  const { rolledBack } = instanceCondition;
+  const { status, reason } = findCondition(touched[0]?.status?.conditions, rolledBack) ?? {};
+  say(deps, `   WindowsInstance ${first}: condition ${rolledBack} is ${status}, reason ${reason}`);
   const wmco = deps.terminal.command();
   say(deps, '   What you could do now on a cluster of yours:');
   say(deps, `   ${wmco} rollout`, `   ${wmco} rollout retry ${first}`, `   ${wmco} rollout pin ${first}`);

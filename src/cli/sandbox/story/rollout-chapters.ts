@@ -5,6 +5,7 @@ import { file } from '#contract/paths.ts';
 import { configMaps } from '#kube/resources.ts';
 import { oneLine, safe } from '../../safe-text.ts';
 import type { WatchedCluster } from '../../status/cluster-reader.ts';
+import { durationText } from '../../status/view/amounts.ts';
 import type { SandboxRelease } from '../running.ts';
 import { say, showUntil, storyError, type StoryDeps } from './telling.ts';
 import type { UpgradeLines } from './upgrade-lines.ts';
@@ -44,10 +45,10 @@ export function isUpgraded({ status }: WindowsInstance, version: string): boolea
 }
 
 /** Versions of the files in place, and of those that the host keeps for a roll-back. */
-export async function versionsOn(host: string, { sandbox }: StoryDeps): Promise<{ runs: string; keeps: string }> {
+async function versionsOn(host: string, { sandbox }: StoryDeps): Promise<{ runs: string; keeps: string }> {
   const version = async (path: string) => {
     const text = await sandbox.readFile(host, path);
-    return text === undefined ? 'nothing' : (new Fields(jsonIn(text), `${path} of ${host}`).string('version') ?? '');
+    return text === undefined ? '' : (new Fields(jsonIn(text), `${path} of ${host}`).string('version') ?? '');
   };
   return { runs: await version(file.stagedRecord), keeps: await version(file.previousSet) };
 }
@@ -59,13 +60,12 @@ export async function showVersions(
   lines: UpgradeLines,
   deps: StoryDeps,
 ): Promise<void> {
-  const seconds = (host: string) => ((lines.outMs.get(host) ?? 0) / 1000).toFixed(1);
   for (const host of hosts) {
     const { runs, keeps } = await versionsOn(host, deps);
-    say(
-      deps,
-      `   ${host}  runs ${runs}, keeps ${keeps} to go back; its Node was out of service for ${seconds(host)} s`,
-    );
+    const kept = keeps === '' ? '' : `, keeps ${keeps} to go back`;
+    const outMs = lines.outMs.get(host);
+    const out = outMs === undefined ? 'was never out of service' : `was out of service for ${durationText(outMs)}`;
+    say(deps, `   ${host} runs ${runs}${kept}; its Node ${out}`);
     if (runs !== wanted) throw storyError(`${host} has the files of ${runs} in place, not those of ${wanted}`);
   }
 }
