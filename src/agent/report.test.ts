@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { emptyReport, parseReport, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
+import {
+  emptyReport,
+  failureIn,
+  parseReport,
+  printReport,
+  type ReportEvent,
+  reportName,
+} from '#contract/agent-report.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Patch } from '#kube/client.ts';
 import { manualClock, settle } from '../../test/kit/manual-clock.ts';
@@ -209,4 +216,19 @@ test('events are few, the newest last, none twice', () => {
       return kept.length <= 10 && new Set(keys).size === keys.length && times.join() === times.toSorted().join();
     }),
   );
+});
+
+test('a failure after a success, and a success after a failure, are the last event at once', () => {
+  const at = (reason: string, second: number): ReportEvent => ({
+    type: 'Normal',
+    reason,
+    message: '',
+    time: new Date(second * 1000).toISOString(),
+  });
+  const [failed, recovered] = ['ServiceFailure', 'Recovered'];
+  const kept = [failed, failed, recovered, failed, recovered].map(at).reduce<ReportEvent[]>(addEvent, []);
+  expect(kept.map(({ reason }) => reason)).toEqual([failed, recovered]);
+  expect(failureIn(kept)).toBeUndefined();
+  const again = addEvent(kept, at(failed, 9));
+  expect(failureIn(again)).toMatchObject({ reason: failed, time: at(failed, 9).time });
 });

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { NodeView } from '#contract/node.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
-import { BrokenTimes, brokenLimitMs, decideHealth, type HealthDecision, isWatched, troubleOf } from './health.ts';
+import { BrokenTimes } from './act/broken-times.ts';
+import { brokenLimitMs, decideHealth, type HealthDecision, isWatched, troubleOf } from './health.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const [second, minute, hour] = [1000, 60_000, 3_600_000];

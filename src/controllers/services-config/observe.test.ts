@@ -109,3 +109,10 @@ const names: [name: string, want: boolean][] = [
   ['my-windows-services-1', false],
 ];
 test.each(names)('knows whether %s is one of them', (name, want) => expect(isServices(map(name))).toBe(want));
+
+test('UPG-04: keeps the versions that a host is upgraded from and to, also after a rollback', () => {
+  const upgrade = { from: 'v1', to: 'v3', failed: { code: 'X', message: '', at: '' }, rolledBack: '' };
+  expect(recordedVersions(instance('win-1', { version: 'v2', upgrade }))).toEqual(['v2', 'v1', 'v3']);
+  expect(recordedVersions(instance('win-1', { version: 'v1', upgrade }))).toEqual(['v1', 'v3']);
+  expect(recordedVersions(instance('win-1'))).toEqual([]);
+});

@@ -160,7 +160,7 @@ class Fleet {
     if (journey === 'upgrade') for (const host of waiting) if (isServed(host)) waiting.delete(host);
     for (let round = 1; round <= 2 * count; round += 1) {
       for (const host of waiting) if (await this.take(host, leader, journey)) waiting.delete(host);
-      for (const host of Array.from(this.running.keys())) {
+      for (const host of this.running.keys()) {
         await this.goOn(host);
         await this.goOn(host);
       }
@@ -262,7 +262,7 @@ test('one node that lies keeps the others waiting for an hour in 24 at most, how
         if (isGranted) turn += 1;
         else blockedMinutes += 1;
         await clock.advance(minute);
-        for (const host of Array.from(fleet.running.keys())) await fleet.goOn(host);
+        for (const host of fleet.running.keys()) await fleet.goOn(host);
       }
       expect(blockedMinutes).toBeLessThanOrEqual(61);
     }),
