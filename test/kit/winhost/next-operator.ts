@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { operatorName } from '../../../src/contract/names.ts';
 import { leases } from '../../../src/kube/resources.ts';
 import type { OperatorProcess } from './real-operator.ts';
@@ -13,22 +12,4 @@ export async function nextOperator(scene: RealScene, run: string, release?: Rele
   const body = { spec: { holderIdentity: '' } };
   await scene.admin.patch(leases, operatorName, { type: 'merge', body }, { namespace: scene.namespace });
   return scene.startOperator(run, release);
-}
-
-export interface Kills {
-  times: number;
-  /** The longest time between two of them. */
-  maxPauseMs: number;
-  random: () => number;
-}
-
-/** Kills so often after random times; the act gets the number of the kill. */
-export async function killOften(
-  { times, maxPauseMs, random }: Kills,
-  kill: (index: number) => Promise<unknown>,
-): Promise<void> {
-  for (let index = 1; index <= times; index += 1) {
-    await delay(random() * maxPauseMs);
-    await kill(index);
-  }
 }
