@@ -20,7 +20,7 @@ let scene: RealScene;
 let operator: OperatorProcess;
 let workload: Workload;
 let hosts: WindowsHost[] = [];
-const limitMs = 480_000;
+const limitMs = 240_000;
 
 beforeAll(async () => {
   scene = await startRealScene(inject('agentProgram'), { controllers: ['nodelifecycle', 'replicaset'] });
@@ -91,4 +91,4 @@ test('UPG: one node at a time gets the new programs, with seconds out of service
   }
   await workload.complete();
   expect([workload.fewestReady >= 1, workload.errors]).toEqual([true, []]);
-});
+}, 600_000);
