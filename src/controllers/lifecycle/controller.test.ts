@@ -301,8 +301,9 @@ test('a spec that changes during a journey starts a new one', async () => {
   expect((await lab.instance()).status?.observedGeneration).toBe(2);
 });
 
-test('a Node of another version is left alone and reported', async () => {
+test('a Node of another version is left alone and reported while the roll-out is paused', async () => {
   const { lab, host } = await joinedLab();
+  await lab.pauseRollout();
   lab.behavior.noVersion = true;
   await lab.report({ version: '10.0.0-old' });
   const conditions = async () => (await lab.instance()).status?.conditions;

@@ -5,7 +5,7 @@ import { Secret } from '../../../src/base/secret.ts';
 import { slimClient } from '../../../src/cluster/slim.ts';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
-import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
+import { agentName, configMapName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
 import { noReservations } from '../../../src/contract/reserved.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
@@ -46,6 +46,7 @@ import { recordedLog } from '../recorded-log.ts';
 import { until } from '../until.ts';
 import { LabHost, newKey, unreachable } from './lab-host.ts';
 import { memoryPayload } from './memory-payload.ts';
+import { mortal } from './mortal-client.ts';
 
 export const namespace = 'wmco';
 export const version = '11.0.0-abc1234';
@@ -287,6 +288,12 @@ export class JoinLab {
     else if (reported !== wanted) await this.report({ version: wanted }, name);
   }
 
+  /** No host is upgraded, however old its version is. */
+  async pauseRollout(): Promise<void> {
+    const metadata = { name: configMapName.rollout, namespace };
+    await this.client.create<ConfigMap>(configMaps, { metadata, data: { paused: 'true' } });
+  }
+
   /** The services that agents of a version apply. */
   async addServices(of: string): Promise<void> {
     const services = [containerd, kubelet, kubeProxy];
@@ -378,18 +385,4 @@ export async function startJoinLab(): Promise<JoinLab> {
   await seen.synced;
   await client.list(windowsInstances, { namespace });
   return lab;
-}
-
-/** The client of a process that can be killed: from then on no request reaches the server. */
-function mortal(client: Client, death: AbortSignal): Client {
-  return new Proxy(client, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]) => {
-        if (death.aborted) throw death.reason;
-        return (member as (...given: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
 }
