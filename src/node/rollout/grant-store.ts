@@ -83,11 +83,14 @@ function rebuiltGrant(
     const sinceMs = Date.parse(started);
     return [{ instance: metadata.name ?? '', uid, node, journey, sinceMs: Number.isNaN(sinceMs) ? 0 : sinceMs }];
   };
-  if (isUpgradeOpen(hostUpgrade(instance))) return grant('upgrade', status?.upgrade?.activated);
+  const { upgrade } = status ?? {};
+  // Its grant ended with the soak, if it failed after that.
+  if (isUpgradeOpen(hostUpgrade(instance)) && upgrade?.soaked === undefined)
+    return grant('upgrade', upgrade?.activated);
   const { name: journey, started } = status?.journey ?? {};
   if (journey === undefined || !grantedJourneys.has(journey)) return [];
   return latePermissions.has(journey) && isInService(node) ? [] : grant(journey, started);
 }
 
 /** These journeys work on a node in service first, and ask for a grant when they cordon it. */
-const latePermissions: ReadonlySet<Grant['journey']> = new Set<Grant['journey']>(['upgrade', 'reboot']);
+const latePermissions: ReadonlySet<Grant['journey']> = new Set<Grant['journey']>(['upgrade', 'rollback', 'reboot']);

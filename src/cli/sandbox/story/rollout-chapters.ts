@@ -72,6 +72,7 @@ export async function showVersions(
 
 /** The same version with a higher last number: `11.0.0-abc` and 1 give `11.0.1-abc`. */
 export function laterVersion(version: string, by: number): string {
-  const [, before = '', last = '0', rest = ''] = /^(\d+\.\d+\.)(\d+)(.*)$/.exec(version) ?? [];
+  const [, before = '', last = '0'] = /^(\d+\.\d+\.)(\d+)/.exec(version) ?? [];
+  const rest = version.slice(before.length + last.length);
   return before === '' ? `${version}.${by}` : `${before}${Number(last) + by}${rest}`;
 }
