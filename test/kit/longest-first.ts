@@ -18,6 +18,7 @@ const long = [
   'test/cluster/parity.test.ts',
   'test/cluster/agent-access.test.ts',
   'test/cluster/agent-identity.test.ts',
+  'test/scenarios/story-rollout.test.ts',
   'test/scenarios/operator-kills.test.ts',
   'test/scenarios/removal-kills.test.ts',
   'test/scenarios/twenty-hosts.test.ts',
