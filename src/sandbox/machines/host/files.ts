@@ -150,8 +150,10 @@ export class SimulatedFiles implements HostFiles {
   }
 
   async remove(path: string): Promise<void> {
-    this.rights.forget(path);
     const entry = this.#entries.get(keyOf(path));
+    const isFolder = entry === undefined && this.isFolder(path) && !this.rights.isLink(path);
+    if (isFolder) throw unusable(path, 'is a directory', 'Remove the directory.');
+    this.rights.forget(path);
     if (entry === undefined) return;
     this.#entries.delete(keyOf(path));
     await this.#release(entry);
