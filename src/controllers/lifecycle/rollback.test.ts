@@ -65,14 +65,14 @@ test('an agent that reports failures for a minute is rolled back before the time
   host.onChange = () => {
     onChange();
     if (host.activator.swaps.at(-1) !== newer) return;
-    const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3' } as const;
+    const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3.' } as const;
     const events = [{ ...failure, time: new Date().toISOString() }];
     const { events: text = '' } = printReport({ ...emptyReport, events });
     void lab.report({ events: text });
   };
   start({ clock: fastClock(100) });
   const message = await isBack(lab, { code: 'UPGRADE_UNHEALTHY' });
-  expect(message).toContain('kubelet.exe ended: exit code 3');
+  expect(message).toContain('kubelet.exe ended: exit code 3. The roll-out');
 });
 
 test('a swap that fails is rolled back, and a failing rollback keeps its grant and names both causes', async () => {
