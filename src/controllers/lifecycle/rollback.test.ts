@@ -66,7 +66,9 @@ test('an agent that reports failures for a minute is rolled back before the time
     onChange();
     if (host.activator.swaps.at(-1) !== newer) return;
     const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3.' } as const;
-    const events = [{ ...failure, time: new Date().toISOString() }];
+    const started = { type: 'Normal', reason: 'ServiceStarted', message: 'Started kubelet' } as const;
+    // A kubelet that ends again and again is started each time.
+    const events = [failure, started].map(event => ({ ...event, time: new Date().toISOString() }));
     const { events: text = '' } = printReport({ ...emptyReport, events });
     void lab.report({ events: text });
   };

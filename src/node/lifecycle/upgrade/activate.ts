@@ -24,7 +24,8 @@ export const activate: Step<SwapJourney> = {
   isDone: ({ isInPlace }) => isInPlace,
   async run(journey, turn) {
     const { isOrdered, node, deps } = journey;
-    journey.eventBefore = node && deps.nodes.lastEvent(node);
+    const { nodes } = deps;
+    if (node !== undefined) journey.before = { event: nodes.lastEvent(node), failure: nodes.agentFailure(node) };
     if (!isOrdered) await journey.recordOrder(turn.signal);
     await untilSwapped(journey, isOrdered, turn);
   },
