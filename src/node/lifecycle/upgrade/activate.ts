@@ -19,7 +19,11 @@ export const activate: Step<SwapJourney> = {
   remedy: checkActivation,
   timeout: {
     code: 'ACTIVATION_FAILED',
-    message: ({ address, target }) => `${address}: the swap to the files of version ${target} did not end`,
+    message: journey => {
+      const problem = problems.get(journey);
+      const what = `${journey.address}: the swap to the files of version ${journey.target} did not end`;
+      return problem === undefined ? what : `${what} (${problem})`;
+    },
   },
   isDone: ({ isInPlace }) => isInPlace,
   async run(journey, turn) {
@@ -29,6 +33,9 @@ export const activate: Step<SwapJourney> = {
     await untilSwapped(journey, isOrdered, turn);
   },
 };
+
+/** Why the host could not put either set in place at the last look, for the error at the limit. */
+const problems = new WeakMap<SwapJourney, string>();
 
 /** An attempt that was interrupted looks first: the host may have gone back to its former files already. */
 async function untilSwapped(journey: SwapJourney, isOrdered: boolean, turn: StepTurn): Promise<void> {
@@ -41,15 +48,26 @@ async function untilSwapped(journey: SwapJourney, isOrdered: boolean, turn: Step
   };
   for (;;) {
     const status = await look().catch((error: unknown) => tolerated(journey, error, turn));
-    if (status !== undefined && status.state !== 'running') {
+    if (status !== undefined && !isUnderWay(status)) {
       if (status.version === target && status.state !== 'failed') return;
       checkOutcome(journey, status);
       // No order is open: it was not sent, or it was lost with the host's disk.
       isSent = false;
     }
-    if (status?.doing !== undefined) turn.note(status.doing);
+    if (status !== undefined) notice(journey, status, turn);
     await deps.clock.sleep(pollMs, turn.signal);
   }
+}
+
+/** The host repeats a swap that has failed, unless it cannot read its journal. */
+function isUnderWay({ state, doing }: ActivationStatus): boolean {
+  return state === 'running' || (state === 'failed' && doing !== undefined);
+}
+
+function notice(journey: SwapJourney, { doing, problem }: ActivationStatus, turn: StepTurn): void {
+  if (problem === undefined) problems.delete(journey);
+  else problems.set(journey, problem);
+  if (doing !== undefined) turn.note(problem === undefined ? doing : `${doing}, again after: ${problem}`);
 }
 
 async function order(journey: SwapJourney, signal: AbortSignal): Promise<void> {
