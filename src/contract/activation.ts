@@ -3,7 +3,7 @@ import { Fields, jsonIn } from '#base/fields.ts';
 /** What the verb `activation` prints: how far the swap to another set of files is. */
 export interface ActivationStatus {
   /**
-   * `idle`: no swap was ordered since the last one ended well. `reverted`: the new agent did not report, and the host runs the former
+   * `idle`: no swap was ordered since the next set was staged. `reverted`: the new agent did not report, and the host runs the former
    * files again. `failed`: neither set could be put in place; it is retried.
    */
   state: 'idle' | 'running' | 'done' | 'reverted' | 'failed';

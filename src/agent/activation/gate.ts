@@ -3,12 +3,11 @@ import type { Log } from '#base/log.ts';
 import { activationService } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import type { Cluster, Files, HostFiles, HostValues } from '../ports.ts';
-import type { ServicePorts } from '../services/ensure.ts';
-import { deleteOwnService, startActivator } from './activator.ts';
+import { type ActivatorPorts, deleteOwnService, startActivator } from './activator.ts';
 import { isOpen, readJournal } from './journal.ts';
 import { hasReported, writeReported } from './report-file.ts';
 
-export interface GatePorts extends ServicePorts {
+export interface GatePorts extends ActivatorPorts {
   files: HostFiles;
   host: Pick<HostValues, 'bootId'>;
   cluster: Pick<Cluster, 'confirm'>;
@@ -27,13 +26,23 @@ export async function waitForSwap(ports: GatePorts, clock: Clock, log: Log): Pro
     return undefined;
   }
   if (journal.phase === 'watch') await attempt('Reporting failed; retrying', () => report(ports, clock));
-  await attempt('The swap of files was not continued; retrying', () => startActivator(journal.target.agent, ports));
+  await continueSwap(ports, log);
   return `the swap of files from version ${journal.former.version} to ${journal.target.version}`;
 }
 
 /** True while files are swapped, and while nobody knows whether they are. */
 export async function isSwapping({ files }: { files: Files }): Promise<boolean> {
   return readJournal(files).then(isOpen, () => true);
+}
+
+/** Starts the service of a swap that nothing carries out; this needs no API server. */
+export async function continueSwap(ports: ActivatorPorts & { files: Files }, log: Log): Promise<void> {
+  try {
+    const journal = await readJournal(ports.files);
+    if (isOpen(journal)) await startActivator(journal.target.agent, ports);
+  } catch (error) {
+    log.warn('The swap of files was not continued; retrying', { error });
+  }
 }
 
 /** The proof for the service that watches: this program reached the API server in this boot. */

@@ -6,7 +6,7 @@ import { readSets, type StagedRecord } from '../stage/record.ts';
 import { createActivator, startActivator } from './activator.ts';
 import { checkSet, isOpen, type Journal, type KeptSet, readJournal, writeJournal } from './journal.ts';
 import type { ActivationPorts } from './run.ts';
-import { checkCopies, checkProgram } from './swap.ts';
+import { checkSpace, checkTargetSet, checkWayBack } from './preflight.ts';
 
 export interface Order {
   set: KeptSet;
@@ -26,12 +26,13 @@ export async function orderActivation(order: Order, ports: ActivationPorts, wait
   const { current, ...kept } = await readSets(files);
   if (current.version === order.version) return;
   const target = checkTarget(kept[order.set], order);
-  await checkCopies(target, files);
-  await checkProgram(target.agent, files);
+  await checkTargetSet(target, ports);
+  await checkSpace(target, current, ports);
   const former = await formerSet(current, files);
+  // Nothing keeps a host from leaving a version that has failed.
+  if (order.set === 'next') await checkWayBack(former, files, waiting.signal);
   // A service without a journal deletes itself, and a journal without its service is continued by the agent.
   await createActivator(target.agent, ports, waiting);
-  await ports.system.flushServices();
   await writeJournal({ phase: 'swap', set: order.set, target, former }, files);
   await startActivator(target.agent, ports);
 }

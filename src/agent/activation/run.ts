@@ -11,10 +11,10 @@ import { removeStaleCopies } from '../stage/stage.ts';
 import { deleteOwnService } from './activator.ts';
 import { isOpen, type Journal, type OpenJournal, readJournal, writeJournal } from './journal.ts';
 import { hasReported } from './report-file.ts';
-import { type SwapPorts, swapSets } from './swap.ts';
+import { isInPlace, type SwapPorts, swapSets } from './swap.ts';
 
 export interface ActivationPorts extends SwapPorts {
-  system: Pick<System, 'bootId' | 'flushServices'>;
+  system: Pick<System, 'bootId' | 'flushServices' | 'freeBytes'>;
 }
 
 /** How long the agent of the new set has to report. */
@@ -69,7 +69,9 @@ function notReported({ target }: Journal): string {
 async function revert(journal: Journal, ports: ActivationPorts, waiting: Waiting): Promise<Journal> {
   const { target, former, problem: _, ...rest } = journal;
   try {
-    await swapSets({ to: former, from: target }, ports, waiting);
+    const sets = { to: former, from: target };
+    // A service that cannot be stopped must not keep a host down whose files were not touched.
+    if (!(await isInPlace(sets, ports.files, waiting.signal))) await swapSets(sets, ports, waiting);
     await startAgent(ports);
     return { ...rest, target, former, phase: 'reverted' };
   } catch (error) {

@@ -7,16 +7,16 @@ import { agentProgram, file } from '#contract/paths.ts';
 import { planRemoval } from '../cleanup/decide.ts';
 import { endShims } from '../cleanup/shims.ts';
 import { rememberStopped } from '../cleanup/stopped-services.ts';
-import type { HostFiles, InstalledService, System } from '../ports.ts';
-import { ensureStopped, type ServicePorts } from '../services/ensure.ts';
+import type { HostFiles, InstalledService } from '../ports.ts';
+import { ensureStopped } from '../services/ensure.ts';
 import { isManaged, serviceKey } from '../services/order.ts';
-import { copyPath, type StagedRecord, writeRecord } from '../stage/record.ts';
+import { readRecord, type StagedFile, type StagedRecord, writeRecord } from '../stage/record.ts';
 import { placeSafely } from '../stage/stage.ts';
+import type { ActivatorPorts } from './activator.ts';
 import { reportedFile } from './report-file.ts';
 
-export interface SwapPorts extends ServicePorts {
+export interface SwapPorts extends ActivatorPorts {
   files: HostFiles;
-  system: Pick<System, 'flushServices'>;
 }
 
 /**
@@ -33,10 +33,26 @@ export async function swapSets(
   await placeFiles(sets, files, waiting.signal);
   await writeRecord(sets.to, files);
   await verify(sets.to, files, waiting.signal);
-  // Windows may have restarted it; a running program is not the one on the disk.
-  await ensureStopped(agentName, ports, waiting);
   await placeProgram(sets.to.agent, files);
+  // Windows restarts services whose process was ended: what it starts from now on are programs of the new set.
+  await stopServices(ports, waiting);
   await files.remove(reportedFile);
+}
+
+/** Whether the set `to` is whole in place, with no file that only the other one has. */
+export async function isInPlace(
+  { to, from }: { to: StagedRecord; from: StagedRecord },
+  files: HostFiles,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if ((await readRecord(files)).version !== to.version) return false;
+  for (const { path } of onlyIn(from, to)) if ((await files.stat(path)) !== undefined) return false;
+  const wanted = [...to.files, { path: file.agent, sha256: to.agent }];
+  for (const { path, sha256 } of wanted) {
+    signal.throwIfAborted();
+    if ((await files.sha256(path)) !== sha256) return false;
+  }
+  return true;
 }
 
 /** The agent first, because it would start the others again. Windows must not start half a set after a power cut either. */
@@ -73,10 +89,32 @@ async function placeFiles(
     signal.throwIfAborted();
     await placeSafely(entry, files);
   }
-  const kept = new Set(to.files.map(({ path }) => pathKey(path)));
-  for (const { path } of from.files) {
+  for (const { path } of onlyIn(from, to)) {
     signal.throwIfAborted();
-    if (!kept.has(pathKey(path))) await files.remove(path);
+    await removeOrMove(path, files);
+  }
+}
+
+/** The files of a set that another one does not have. */
+function onlyIn({ files }: StagedRecord, other: StagedRecord): StagedFile[] {
+  const kept = new Set(other.files.map(({ path }) => pathKey(path)));
+  return files.filter(({ path }) => !kept.has(pathKey(path)));
+}
+
+const maxAside = 100;
+
+/** Windows does not delete a program that runs, but renames it. The next write to its directory deletes it. */
+async function removeOrMove(path: string, files: HostFiles): Promise<void> {
+  try {
+    await files.remove(path);
+  } catch (error) {
+    for (let number = 1; number <= maxAside; number += 1) {
+      const aside = `${path}.wicd-old-${number}`;
+      if ((await files.stat(aside)) !== undefined) continue;
+      if (await files.move(path, aside)) return;
+      break;
+    }
+    throw error;
   }
 }
 
@@ -102,15 +140,7 @@ export async function checkProgram(agent: string, files: HostFiles): Promise<voi
   if (actual !== agent) throw failed(`${agentProgram(agent)} has the hash ${actual ?? 'of no file'}`);
 }
 
-/** Rejects unless the host has a copy of every file of the set. */
-export async function checkCopies({ version, files: wanted }: StagedRecord, files: HostFiles): Promise<void> {
-  for (const entry of wanted) {
-    if ((await files.stat(copyPath(entry))) !== undefined) continue;
-    throw failed(`the host has no copy of ${entry.path} of version ${version}`);
-  }
-}
-
-function failed(what: string): AppError {
+export function failed(what: string): AppError {
   return new AppError('ACTIVATION_FAILED', what, {
     remedy: 'Wait for the operator: it uploads what is missing before the next attempt.',
   });

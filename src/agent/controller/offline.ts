@@ -1,6 +1,6 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import type { Log } from '#base/log.ts';
-import { isSwapping } from '../activation/gate.ts';
+import { continueSwap, isSwapping } from '../activation/gate.ts';
 import { readKnownGood } from '../known-good.ts';
 import { type AgentPorts, servicesWork } from '../reconcile/reconcile-host.ts';
 import { reconcileServices } from '../services/reconcile.ts';
@@ -19,9 +19,12 @@ export async function startKnownGood(
   log: Log,
   onStart: (version: string) => void,
 ): Promise<'no record' | 'other version' | 'waiting for swap' | 'waiting for reboot' | 'started' | 'failed'> {
+  if (await isSwapping(ports)) {
+    await continueSwap(ports, log);
+    return 'waiting for swap';
+  }
   const known = await readKnownGood(ports.files);
   if (known === undefined) return 'no record';
-  if (await isSwapping(ports)) return 'waiting for swap';
   const { version } = await readRecord(ports.files);
   // Its services would run with files of another version.
   if (version !== '' && version !== known.version) return 'other version';

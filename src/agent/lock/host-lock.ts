@@ -28,6 +28,9 @@ const leaderLockFile = `${dir.agentPrograms}\\leader.lock`;
 /** What the holder of the lock does; only for messages. */
 const holderFile = `${dir.agentPrograms}\\holder.json`;
 
+/** Everything that a lock leaves on the host; its own file last. */
+export const lockFiles: readonly string[] = [leaderFile, leaderLockFile, holderFile, lockFile];
+
 const pollMs = 100;
 const leaderWaitMs = 10_000;
 

@@ -17,7 +17,7 @@ import {
 } from '../host-settings.ts';
 import type { KnownGood } from '../known-good.ts';
 import { poll, type Patience, type Waiting } from '#base/waiting/poll.ts';
-import type { Cluster, Files, HostFiles, ManifestSource } from '../ports.ts';
+import type { Cluster, Files, HostFiles, ManifestSource, System } from '../ports.ts';
 import { pruneOvnkubeCertificates } from '../prune-certificates.ts';
 import { cachedScripts } from '../services/cached-scripts.ts';
 import type { ServiceNotices, ServicePorts } from '../services/ensure.ts';
@@ -32,6 +32,7 @@ import { decideReboot, decideStart, isRebootRequired, isUnplannedReboot, needsVe
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
   cluster: Cluster;
   files: HostFiles;
+  system: Pick<System, 'flushServices'>;
 }
 
 export interface PassOptions {

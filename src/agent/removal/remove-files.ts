@@ -1,15 +1,7 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { checkPlaces, parentOf, pathKey } from '#contract/host-path.ts';
-import {
-  agentProgram,
-  agentProgramHash,
-  dir,
-  file,
-  folderRecordFile,
-  leaderFile,
-  lockFile,
-  orderedRebootFile,
-} from '#contract/paths.ts';
+import { agentProgram, agentProgramHash, dir, file, folderRecordFile, orderedRebootFile } from '#contract/paths.ts';
+import { lockFiles } from '../lock/host-lock.ts';
 import type { HostFiles } from '../ports.ts';
 import { openFoldersFile } from '../secure.ts';
 import { readSets, type StagedFile } from '../stage/record.ts';
@@ -140,6 +132,6 @@ async function usedByProgram(program: string, remover: Remover): Promise<string[
   const native = (await remover.names(dir.agentNative)).map(name => `${dir.agentNative}\\${name}`);
   const hash = agentProgramHash(program);
   const own = hash === undefined ? [] : [agentProgram(hash), parentOf(agentProgram(hash))];
-  const records = [leaderFile, lockFile, openFoldersFile, orderedRebootFile, folderRecordFile];
+  const records = [...lockFiles, openFoldersFile, orderedRebootFile, folderRecordFile];
   return [...native, dir.agentNative, ...own, ...records, dir.agentPrograms];
 }

@@ -212,6 +212,15 @@ test('rejects a bundle in which one file, even the last, does not match its hash
   expect([visible(host), copies(host)]).toEqual([{}, []]);
 });
 
+test('a bundle for the version in place does not change which agent that version has', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, texts, { version: 'v1', agent: 'a1' });
+  await stageTexts(host, { [file.agentKubeconfig]: 'token' }, { version: 'v1', agent: 'a2' });
+  expect(await readRecord(host.files)).toMatchObject({ version: 'v1', agent: 'a1' });
+  await stageTexts(host, texts, { version: 'v2', agent: 'a2' });
+  expect(await readRecord(host.files)).toMatchObject({ version: 'v2', agent: 'a2' });
+});
+
 test('rejects a path outside of the folders of the agent', async () => {
   const bundle = await bundleOf({ 'C:\\k\\aaaa': 'x' });
   const changed = Buffer.from(bundle.toString('latin1').replace('C:\\\\k\\\\aaaa', 'C:\\\\kk\\\\aaa'), 'latin1');

@@ -14,7 +14,7 @@ export interface Upload {
   bundle: string;
   /** Of the whole bundle, in lower case. */
   sha256: string;
-  /** SHA-256 of the agent program that belongs to its files. */
+  /** SHA-256 of the agent program that stages it; it belongs to the files when their version is new on the host. */
   agent: string;
 }
 
@@ -66,7 +66,9 @@ async function receive(upload: Upload, files: HostFiles, signal: AbortSignal): P
     if (next !== undefined) throw unfit('is for a set that is only kept');
     await forgetSets(version === before.version, files);
     const known = mergeFiles(before.files, entries, remove);
-    await writeRecord({ version, bundle: upload.sha256, agent: upload.agent, files: known }, files);
+    // Credentials can come from an operator of another version, whose agent is not in place.
+    const agent = version === before.version && before.agent !== '' ? before.agent : upload.agent;
+    await writeRecord({ version, bundle: upload.sha256, agent, files: known }, files);
     return { entries, remove };
   } catch (error) {
     await removeStaleCopies(files).catch(() => undefined);

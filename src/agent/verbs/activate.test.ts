@@ -9,10 +9,10 @@ import { programs, SwapLab } from '../../../test/kit/swap-lab.ts';
 
 const never = new AbortController().signal;
 
-async function upgradable() {
-  const lab = await new SwapLab().prepare();
+async function upgradable(agent = programs.v2) {
+  const lab = await new SwapLab(agent).prepare();
   const world = worldOf(lab.host, recordedLog(), {
-    program: agentProgram(sha256(programs.v2)),
+    program: agentProgram(sha256(agent)),
     asService: body => body({ signal: never, ready: () => undefined }),
   });
   const answer = async (line: string) => parseActivation((await runIn(world, `${line} -o json`)).out, 'win-1');
@@ -25,6 +25,16 @@ test('orders a swap, and shows how far it is in a form that the operator underst
   expect(await answer('activate --set next --desired-version v2')).toMatchObject({ state: 'running', version: 'v1' });
   await lab.settle();
   expect(await answer('activation')).toEqual({ state: 'done', version: 'v2' });
+});
+
+test('staging the next set forgets the outcome of an earlier swap, also when nothing is uploaded', async () => {
+  const { lab, world, answer } = await upgradable(programs.broken);
+  await lab.order();
+  await lab.settle();
+  expect(await answer('activation')).toMatchObject({ state: 'reverted' });
+  const { next } = await lab.sets();
+  const staged = await runIn(world, `stage --next --bundle C:\\k\\incoming\\x --sha256 ${next?.bundle}`);
+  expect([staged.code, await answer('activation')]).toEqual([0, { state: 'idle', version: 'v1' }]);
 });
 
 test('as a service it ends when there is nothing to swap, and deletes itself', async () => {

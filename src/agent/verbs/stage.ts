@@ -1,4 +1,4 @@
-import { agentProgramHash } from '#contract/paths.ts';
+import { activationFile, agentProgramHash } from '#contract/paths.ts';
 import { rejectWhileSwapping } from '../activation/order.ts';
 import { secureProgram } from '../secure.ts';
 import { stageNext } from '../stage/next-set.ts';
@@ -31,6 +31,8 @@ async function keep({ bundle, sha256 }: FlagValues, deps: VerbDeps): Promise<Ans
   const { files } = deps.host();
   const { events } = await secureProgram(program, path => files.sha256(path), files);
   for (const event of events) log.warn('Fixed owner or rights', { event });
+  // Nobody may take the outcome of an earlier swap for that of the next one, which is not ordered yet.
+  await files.remove(activationFile);
   const outcome = await stageNext({ bundle, sha256: sha256.toLowerCase() }, files, signal);
   const { version, files: count, received } = outcome;
   return { text: `Kept version ${version}: ${count} files, ${received} of them received.`, data: outcome };

@@ -42,15 +42,21 @@ async function untilSwapped(journey: SwapJourney, isOrdered: boolean, turn: Step
   };
   for (;;) {
     const status = await look().catch((error: unknown) => tolerated(journey, error, turn));
-    if (status !== undefined && status.state !== 'running') {
+    if (status !== undefined && !isUnderWay(status)) {
       if (status.version === target && status.state !== 'failed') return;
       checkOutcome(journey, status);
       // No order is open: it was not sent, or it was lost with the host's disk.
       isSent = false;
     }
-    if (status !== undefined) turn.note(status.doing);
+    if (status !== undefined)
+      turn.note(status.doing, status.problem === undefined ? undefined : notInPlace(journey, status));
     await deps.clock.sleep(pollMs, turn.signal);
   }
+}
+
+/** The host repeats a swap that has failed, unless it cannot read its journal. */
+function isUnderWay({ state, doing }: ActivationStatus): boolean {
+  return state === 'running' || (state === 'failed' && doing !== undefined);
 }
 
 async function order(journey: SwapJourney, { signal, note }: StepTurn): Promise<void> {
@@ -79,25 +85,27 @@ async function tolerated(journey: SwapJourney, error: unknown, { note, signal }:
 /** Errors that are not about the files of the host. */
 const ownCodes = ['LEADER_STALE', 'HOST_KEY_CHANGED', 'HOST_WANTS_PASSWORD', 'INTERNAL_ERROR'] as const;
 
-function checkOutcome(
-  journey: SwapJourney,
-  { state, version, problem = 'it reports no reason' }: ActivationStatus,
-): void {
+function checkOutcome(journey: SwapJourney, status: ActivationStatus): void {
   const { address, target } = journey;
-  if (state === 'reverted') {
-    throw new AppError(
-      'ACTIVATION_REVERTED',
-      `${address}: the host went back from version ${target} to its former files: ${problem}`,
-      { remedy: checkActivation(journey) },
-    );
-  }
-  if (state === 'failed') {
-    throw new AppError(
-      'ACTIVATION_FAILED',
-      `${address}: the files of version ${target} could not be put in place (the host has ${version || 'no whole set'}): ${problem}`,
-      { remedy: checkActivation(journey) },
-    );
-  }
+  if (status.state === 'failed') throw notInPlace(journey, status);
+  if (status.state !== 'reverted') return;
+  throw new AppError(
+    'ACTIVATION_REVERTED',
+    `${address}: the host went back from version ${target} to its former files: ${status.problem ?? noReason}`,
+    { remedy: checkActivation(journey) },
+  );
+}
+
+const noReason = 'it reports no reason';
+
+function notInPlace(journey: SwapJourney, { version, problem = noReason }: ActivationStatus): AppError {
+  const { address, target } = journey;
+  const has = version || 'no whole set';
+  return new AppError(
+    'ACTIVATION_FAILED',
+    `${address}: the files of version ${target} could not be put in place (the host has ${has}): ${problem}`,
+    { remedy: checkActivation(journey) },
+  );
 }
 
 function checkActivation({ address }: HostJourney): string {
