@@ -77,7 +77,7 @@ async function endsWith(host: WindowsHost, release: Release, other: Release): Pr
   expect([upgrade?.failed, upgrade?.rolledBack, reboots]).toEqual([undefined, undefined, undefined]);
   const wrong = new Map([...changedPrograms(other, release), ...changedPrograms(scene.real.release, release)]);
   expect(openPrograms(host).filter(({ sha256 }) => wrong.has(sha256))).toEqual([]);
-  expect(JSON.parse(await host.run(`${file.agent} activation`))).toMatchObject({ version: release.version });
+  expect(JSON.parse(await host.run(`${file.agent} activation -o json`))).toMatchObject({ version: release.version });
   const { metadata, spec } = await scene.real.admin.get(nodes, host.name);
   expect(metadata.annotations?.[nodeAnnotation.version]).toBe(release.version);
   expect([spec?.unschedulable ?? false, metadata.labels?.[nodeLabel.upgrading]]).toEqual([false, undefined]);
