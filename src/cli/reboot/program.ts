@@ -2,6 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import { commandHelp } from '#base/command-line.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { instanceAnnotation } from '#contract/names.ts';
+import { nextRebootMs } from '#node/lifecycle/reboot/due.ts';
 import { annotateInstance } from '../annotate-instance.ts';
 import { apiRefused } from '../api-refused.ts';
 import { printable, type SafeText, safe } from '../safe-text.ts';
@@ -12,7 +13,7 @@ import { findInstance, type InstanceTarget, requestRefused } from '../status/ins
 import { timeText } from '../status/screen/time-text.ts';
 import { durationText } from '../status/view/amounts.ts';
 import { budgetOf } from '../status/view/budget.ts';
-import { nextRebootMs, rebootsOf } from '../status/view/reboots.ts';
+import { rebootsOf } from '../status/view/reboots.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { readRebootOptions, rebootLine, type RebootOptions } from './options.ts';
 import { type RebootEnd, type RebootRequest, watchReboot } from './watch-reboot.ts';
@@ -65,7 +66,7 @@ async function requestReboot(
 /** What keeps the host waiting, as far as it is known. */
 function waitTexts({ host, instance }: InstanceTarget, { view, clock }: ClusterSession): string[] {
   const reboots = rebootsOf(host);
-  const nextMs = reboots && nextRebootMs(reboots, clock.now());
+  const nextMs = nextRebootMs(reboots?.ordered, clock.now());
   return [
     ...(nextMs === undefined
       ? []

@@ -1,5 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
+import { sentence } from '#base/trim-end.ts';
 import { hostAddresses, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
@@ -108,10 +109,10 @@ export function changeFailureEvents(
 const maxEventLength = 1000;
 
 function failureText({ code, message, remedy }: AppError, { metadata }: WindowsInstance): string {
-  const text = `${code}: ${message}. ${remedy}`;
+  const text = `${code}: ${sentence(message)} ${remedy}`;
   if (text.length <= maxEventLength) return text;
   const { name, namespace } = metadata;
-  return `${code}: ${message}. For the remedy run \`kubectl describe wi ${name} -n ${namespace}\`.`;
+  return `${code}: ${sentence(message)} For the remedy run \`kubectl describe wi ${name} -n ${namespace}\`.`;
 }
 
 const machineGraceMs = 5 * 60_000;

@@ -65,14 +65,16 @@ test('an agent that reports failures for a minute is rolled back before the time
   host.onChange = () => {
     onChange();
     if (host.activator.swaps.at(-1) !== newer) return;
-    const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3' } as const;
-    const events = [{ ...failure, time: new Date().toISOString() }];
+    const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended: exit code 3.' } as const;
+    const started = { type: 'Normal', reason: 'ServiceStarted', message: 'Started kubelet' } as const;
+    // A kubelet that ends again and again is started each time.
+    const events = [failure, started].map(event => ({ ...event, time: new Date().toISOString() }));
     const { events: text = '' } = printReport({ ...emptyReport, events });
     void lab.report({ events: text });
   };
   start({ clock: fastClock(100) });
   const message = await isBack(lab, { code: 'UPGRADE_UNHEALTHY' });
-  expect(message).toContain('kubelet.exe ended: exit code 3');
+  expect(message).toContain('kubelet.exe ended: exit code 3. The roll-out');
 });
 
 test('a swap that fails is rolled back, and a failing rollback keeps its grant and names both causes', async () => {

@@ -4,6 +4,7 @@ import { AppError, attempt, shown } from '#base/errors.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
 import type { CommandResult } from '#host/host.ts';
 import type { HostSession } from './host-session.ts';
+import type { StepTurn } from './step.ts';
 
 export interface AgentCall {
   host: HostSession;
@@ -13,7 +14,7 @@ export interface AgentCall {
   signal: AbortSignal;
   timeoutMs: number;
   /** Reports that another command runs on the host. */
-  note?: (text: string | undefined) => void;
+  note?: StepTurn['note'];
 }
 
 /** Ten times a full inventory. */
@@ -29,11 +30,15 @@ export async function callAgent(call: AgentCall): Promise<string> {
   const { host, address, command, signal, timeoutMs, note } = call;
   for (let tries = 1; ; tries += 1) {
     const result = await host.exec(command, { signal, timeoutMs, maxOutputBytes });
-    if (result.exitCode === 0) return result.stdout;
-    const failure = failureOf(result, address, verbOf(command));
-    if (failure.code !== 'HOST_BUSY') throw failure;
-    note?.(`waiting for another command on the host (${failure.message})`);
-    await host.pause(backoffMs(busyPauses, tries), signal);
+    const failure = result.exitCode === 0 ? undefined : failureOf(result, address, verbOf(command));
+    if (failure?.code === 'HOST_BUSY') {
+      note?.(`waiting for another command on the host (${failure.message})`, failure);
+      await host.pause(backoffMs(busyPauses, tries), signal);
+      continue;
+    }
+    if (tries > 1) note?.(undefined);
+    if (failure !== undefined) throw failure;
+    return result.stdout;
   }
 }
 

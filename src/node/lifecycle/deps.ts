@@ -91,8 +91,8 @@ export interface ClusterNodes {
   follow(name: string, listener: () => void): () => void;
   /** The last event in the report of the agent, unless it is older or about an earlier Node or boot. */
   lastEvent(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
-  /** The failure in the report of the agent that has not been followed by a success. */
-  agentFailure(node: Pick<NodeView, 'name' | 'uid'>): string | undefined;
+  /** The failure in the report of the agent that has not been followed by a success, with the same limits. */
+  agentFailure(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
   /** What the agent has reported in this boot. */
   bootReport(node: Pick<NodeView, 'name' | 'uid'>, bootId: string): BootReport;
   /** Clears an outdated value in the report of the agent and on the Node. */

@@ -1,6 +1,7 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import { shortDuration } from '#base/short-duration.ts';
+import { sentence } from '#base/trim-end.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
@@ -135,7 +136,7 @@ export function failedStatus(
   const condition = {
     status: isTransient ? 'Unknown' : 'False',
     reason: code,
-    message: `${message}. ${remedy}`,
+    message: `${sentence(message)} ${remedy}`,
   } as const;
   const conditions = [
     { ...condition, type: instanceCondition.configured },

@@ -1,5 +1,5 @@
 import type { ErrorCode } from '#base/error-codes.ts';
-import { isAppError } from '#base/errors.ts';
+import { type AppError, isAppError } from '#base/errors.ts';
 
 /** Errors of a host that does not answer at this moment. */
 export const unreachableCodes: readonly ErrorCode[] = [
@@ -12,6 +12,6 @@ export const unreachableCodes: readonly ErrorCode[] = [
   'HOST_COMMAND_NO_EXIT_CODE',
 ];
 
-export function isUnreachable(error: unknown): boolean {
+export function isUnreachable(error: unknown): error is AppError {
   return isAppError(error) && unreachableCodes.includes(error.code);
 }

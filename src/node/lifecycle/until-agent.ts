@@ -10,15 +10,15 @@ import type { StepTurn } from './step.ts';
 
 export interface AgentWait {
   isEnough: (node: NodeView) => boolean;
-  /** Called with the last event of the agent at every look at the Node. */
-  onEvent?: (event: string | undefined) => void;
+  /** Called at every look at the Node with the failure of the agent that has not been followed by a success. */
+  onFailure?: (failure: string | undefined) => void;
 }
 
 /** Waits for the agent until its Node is as wanted, and says meanwhile what the agent reports. */
 export async function untilAgent(
   journey: HostJourney,
   { signal, note, hint }: StepTurn,
-  { isEnough, onEvent }: AgentWait,
+  { isEnough, onFailure }: AgentWait,
 ): Promise<void> {
   // The agent changes the network of the host, which breaks connections.
   await journey.host.close();
@@ -31,10 +31,13 @@ export async function untilAgent(
     const { nodeUID = node.uid } = journey.record.known;
     if (nodeUID !== node.uid) throw registeredAgain(node.name);
     if (isEnough(node)) return true;
-    const event = nodes.lastEvent(node, { sinceMs, ...bootOf(journey) });
+    const limits = { sinceMs, ...bootOf(journey) };
+    const event = nodes.lastEvent(node, limits);
     note([lastEvent(node, event), readinessNote(node)].filter(text => text !== '').join('; '));
-    if (isAgentFailure(event)) hint();
-    onEvent?.(event);
+    // An agent that waits for the pod network is past the failure before it.
+    const failure = isWaiting(event) ? undefined : nodes.agentFailure(node, limits);
+    if (failure !== undefined) hint();
+    onFailure?.(failure);
     return undefined;
   };
   await untilNode(nodes, journey.joinedNode.name, look, signal);
@@ -45,17 +48,14 @@ export function bootOf({ knownInventory }: HostJourney): Pick<EventLimits, 'boot
   return knownInventory === undefined ? {} : { bootId: knownInventory.bootId };
 }
 
-/** The agent retries, but the administrator can look at the cause at once. */
-export function isAgentFailure(event = ''): boolean {
-  const { configurationFailure, serviceFailure } = agentEvent;
-  return [configurationFailure, serviceFailure].some(reason => event.startsWith(`${reason}: `));
+function isWaiting(event = ''): boolean {
+  return event.startsWith(`${agentEvent.serviceWaiting}: `);
 }
 
 /** An event about the pod subnet is over when the Node has one. */
 function lastEvent({ annotations }: NodeView, event: string | undefined): string {
   const hasSubnet = Object.hasOwn(annotations, nodeAnnotation.hybridOverlaySubnet);
-  const isOver = hasSubnet && event?.startsWith(`${agentEvent.serviceWaiting}: `) === true;
-  return event === undefined || isOver ? 'the agent configures the host' : event;
+  return event === undefined || (hasSubnet && isWaiting(event)) ? 'the agent configures the host' : event;
 }
 
 function readinessNote({ name, ready, readyMessage = '' }: NodeView): string {

@@ -1,6 +1,7 @@
+import { nextRebootMs, recentReboots } from '#node/lifecycle/reboot/due.ts';
 import { shellWord } from '../../shell-quote.ts';
 import type { HostView } from '../view/host-view.ts';
-import { nextRebootMs, rebootsOf, recentReboots } from '../view/reboots.ts';
+import { rebootsOf } from '../view/reboots.ts';
 import { timeText } from './time-text.ts';
 
 /** `11.0.0 -> 11.1.0: staged 2026-07-01 12:00:05 UTC, in service again …, soaking`. */
@@ -35,10 +36,10 @@ export function pinText({ name, pinnedVersion }: HostView): string | undefined {
 export function rebootText(host: HostView, nowMs: number): string | undefined {
   const reboots = rebootsOf(host);
   if (reboots === undefined) return undefined;
-  const { limit, requested } = reboots;
-  const nextMs = nextRebootMs(reboots, nowMs);
+  const { ordered, limit, requested } = reboots;
+  const nextMs = nextRebootMs(ordered, nowMs);
   return [
-    `${recentReboots(reboots, nowMs).length} of at most ${limit} in 24 h`,
+    `${recentReboots(ordered, nowMs).length} of at most ${limit} in 24 h`,
     ...(requested === undefined ? [] : [`requested ${timeText(requested)}`]),
     ...(nextMs === undefined ? [] : [`the next one after ${timeText(new Date(nextMs).toISOString())}`]),
   ].join(', ');

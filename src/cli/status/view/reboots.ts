@@ -1,4 +1,4 @@
-import { instanceAnnotation } from '#contract/names.ts';
+import { maxReboots, openRequest } from '#node/lifecycle/reboot/due.ts';
 import type { HostView } from './host-view.ts';
 
 /** Reboots that the operator ordered. */
@@ -11,26 +11,11 @@ export interface RebootsView {
   requested: string | undefined;
 }
 
-/** Of the operator, for each host. */
-const limit = 3;
-const dayMs = 24 * 3_600_000;
-
 /** Undefined when the host was not rebooted and is not to be. */
 export function rebootsOf({ instance }: Pick<HostView, 'instance'>): RebootsView | undefined {
-  const { reboots = [], rebootRequest } = instance?.status ?? {};
-  const wanted = instance?.metadata.annotations?.[instanceAnnotation.reboot];
-  const requested = wanted === undefined || wanted === rebootRequest ? undefined : wanted;
-  return reboots.length === 0 && requested === undefined ? undefined : { ordered: reboots, limit, requested };
-}
-
-/** The reboots that count at this time. */
-export function recentReboots({ ordered }: RebootsView, nowMs: number): number[] {
-  return ordered.map(time => Date.parse(time)).filter(ms => Math.abs(nowMs - ms) < dayMs);
-}
-
-/** When the next reboot is allowed; undefined when it is allowed now. */
-export function nextRebootMs(reboots: RebootsView, nowMs: number): number | undefined {
-  const recent = recentReboots(reboots, nowMs).toSorted((one, other) => one - other);
-  const oldest = recent.at(-reboots.limit);
-  return oldest === undefined ? undefined : oldest + dayMs;
+  if (instance === undefined) return undefined;
+  const { status = {} } = instance;
+  const { reboots: ordered = [] } = status;
+  const requested = openRequest(instance, status);
+  return ordered.length === 0 && requested === undefined ? undefined : { ordered, limit: maxReboots, requested };
 }

@@ -1,7 +1,6 @@
 import { timestamp } from '#base/clock.ts';
-import { parseGoDuration } from '#base/go-duration.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { parseRollout } from '#contract/rollout.ts';
+import { parseRollout, soakTimeMs } from '#contract/rollout.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { ClusterView } from './host-view.ts';
 import { removalOf } from './removal.ts';
@@ -65,16 +64,16 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
   const namesIn = (group: RolloutGroup) => inGroup(group).map(({ host }) => host);
   const counts = Object.fromEntries(rolloutGroups.map(group => [group, 0])) as Record<RolloutGroup, number>;
   for (const { group } of members) counts[group] += 1;
-  const { isPaused, first } = parseRollout(view.rollout).settings;
+  const { settings } = parseRollout(view.rollout);
   const soaked = members.filter(({ upgrade }) => upgrade?.soaked !== undefined && upgrade.failed === undefined).length;
-  const firstLeft = Math.max(0, first - soaked);
-  const soakMs = soakMsOf(view.rollout, firstLeft > 0);
+  const firstLeft = Math.max(0, settings.first - soaked);
+  const soakMs = soakTimeMs(settings, soaked);
   const rollbacks = members.flatMap(rollbackOf);
   return {
     version,
     hosts: members.length,
     counts,
-    isPaused,
+    isPaused: settings.isPaused,
     isStopped: rollbacks.some(({ isAccepted }) => !isAccepted),
     firstLeft,
     soaking: inGroup('soaking').map(({ host, upgrade }) => ({ host, until: later(upgrade?.ready ?? '', soakMs) })),
@@ -147,15 +146,6 @@ function rollbackOf({ host, upgrade }: Member): Rollback[] {
   if (upgrade?.failed === undefined) return [];
   const { from, failed, state, isAccepted, isRetried } = upgrade;
   return [{ host, from, ...failed, isBack: state === 'rolled back', isAccepted, isRetried }];
-}
-
-const [firstSoakMs, otherSoakMs, maxSoakMs] = [600_000, 120_000, 4 * 3_600_000];
-
-/** The first hosts soak longer, unless the setting replaces both times. */
-function soakMsOf({ soak = '' }: ClusterView['rollout'], isFirst: boolean): number {
-  const setMs = parseGoDuration(soak.trim());
-  const isValid = setMs !== undefined && setMs >= 0 && setMs <= maxSoakMs;
-  return isValid ? setMs : isFirst ? firstSoakMs : otherSoakMs;
 }
 
 /** Empty when the time cannot be read. */

@@ -1,5 +1,6 @@
 import { findCondition, type NewCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
+import { sentence } from '#base/trim-end.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
@@ -83,8 +84,8 @@ function rolledBackMessage({ metadata }: WindowsInstance, { from, to, failed }: 
   const annotate = `kubectl annotate windowsinstance ${name} -n ${namespace} --overwrite`;
   const { retry, acceptedRollback, pinnedVersion } = instanceAnnotation;
   return (
-    `The host runs version ${from} again, because the upgrade to ${to} failed: ${failed?.message}. The roll-out of ${to} ` +
-    `is stopped. To try it again, run \`${annotate} ${retry}=$(date +%s)\`. To upgrade the other hosts nevertheless, run ` +
+    `The host runs version ${from} again, because the upgrade to ${to} failed: ${sentence(failed?.message ?? '')} The roll-out ` +
+    `of ${to} is stopped. To try it again, run \`${annotate} ${retry}=$(date +%s)\`. To upgrade the other hosts nevertheless, run ` +
     `\`${annotate} ${acceptedRollback}=${to}\`. To keep this host at its version, run \`${annotate} ${pinnedVersion}=${from}\`.`
   );
 }

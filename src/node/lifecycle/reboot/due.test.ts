@@ -45,6 +45,8 @@ const limits: [about: string, WindowsInstanceStatus, endsInHours: number | undef
   ['two today', { reboots: ago(5, 1) }, undefined],
   ['three today', { reboots: ago(20, 5, 1) }, 4],
   ['one of three yesterday', { reboots: ago(24, 5, 1) }, undefined],
+  ['more than three today', { reboots: ago(20, 6, 5, 1) }, 18],
+  ['a time of a wrong clock', { reboots: ['9999-01-01T00:00:00Z', ...ago(2, 1)] }, undefined],
   ['times that cannot be read', { reboots: ['x', ...ago(2, 1)] }, undefined],
   ['a third one that is not finished', { reboots: ago(20, 5, 1), journey, phase: 'Rebooting' }, undefined],
 ];

@@ -8,7 +8,7 @@ import { awaitsReboot } from '#contract/node-marks.ts';
 import type { InstanceRecord, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 
 /** Of one host, in `dayMs`. */
-const maxReboots = 3;
+export const maxReboots = 3;
 const dayMs = 24 * 3_600_000;
 
 /** Why the host is to be rebooted; undefined when it is not. */
@@ -35,7 +35,7 @@ export function openRequest(
 
 /** The reboots of the last day, with a new one. */
 export function withReboot(reboots: readonly string[] = [], nowMs: number): string[] {
-  return [...lastDay(reboots, nowMs), timestamp(nowMs)].slice(-maxReboots);
+  return [...recentReboots(reboots, nowMs), nowMs].slice(-maxReboots).map(timestamp);
 }
 
 export interface RebootLimit {
@@ -46,10 +46,9 @@ export interface RebootLimit {
 
 /** Why the host is not rebooted again now; undefined when it may be. */
 export function rebootLimit({ metadata, status = {}, spec }: WindowsInstance, nowMs: number): RebootLimit | undefined {
-  const [oldest = '', ...others] = lastDay(status.reboots, nowMs);
+  const endsMs = nextRebootMs(status.reboots, nowMs);
   // A reboot that has begun is finished, and is one of those that were counted.
-  if (others.length + 1 < maxReboots || isInterrupted(status)) return undefined;
-  const endsMs = Date.parse(oldest) + dayMs;
+  if (endsMs === undefined || isInterrupted(status)) return undefined;
   const problem = new AppError(
     'REBOOT_LIMIT',
     `${spec.address}: rebooted ${maxReboots} times in ${shortDuration(dayMs)}; the next reboot is possible at ${timestamp(endsMs)}`,
@@ -62,10 +61,19 @@ export function rebootLimit({ metadata, status = {}, spec }: WindowsInstance, no
   return { problem, endsMs };
 }
 
-/** A time in the future, from a clock that was wrong, does not count: it would block the host for long. */
-function lastDay(reboots: readonly string[] = [], nowMs: number): string[] {
-  return reboots.filter(time => {
-    const atMs = Date.parse(time);
-    return atMs > nowMs - dayMs && atMs <= nowMs + dayMs;
-  });
+/** When the next reboot is allowed; undefined when it is allowed now. */
+export function nextRebootMs(reboots: readonly string[] | undefined, nowMs: number): number | undefined {
+  const oldestMs = recentReboots(reboots, nowMs).at(-maxReboots);
+  return oldestMs === undefined ? undefined : oldestMs + dayMs;
+}
+
+/**
+ * The times of the reboots that count now, the oldest first. One far in the future, from a clock that was wrong, does not count: it
+ * would block the host for long.
+ */
+export function recentReboots(reboots: readonly string[] = [], nowMs: number): number[] {
+  return reboots
+    .map(time => Date.parse(time))
+    .filter(ms => Math.abs(nowMs - ms) < dayMs)
+    .toSorted((one, other) => one - other);
 }

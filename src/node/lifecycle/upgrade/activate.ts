@@ -24,7 +24,8 @@ export const activate: Step<SwapJourney> = {
   isDone: ({ isInPlace }) => isInPlace,
   async run(journey, turn) {
     const { isOrdered, node, deps } = journey;
-    journey.eventBefore = node && deps.nodes.lastEvent(node);
+    const { nodes } = deps;
+    if (node !== undefined) journey.before = { event: nodes.lastEvent(node), failure: nodes.agentFailure(node) };
     if (!isOrdered) await journey.recordOrder(turn.signal);
     await untilSwapped(journey, isOrdered, turn);
   },
@@ -35,7 +36,7 @@ async function untilSwapped(journey: SwapJourney, isOrdered: boolean, turn: Step
   const { deps, target } = journey;
   let isSent = isOrdered;
   const look = async (): Promise<ActivationStatus> => {
-    if (!isSent) await order(journey, turn.signal);
+    if (!isSent) await order(journey, turn);
     isSent = true;
     return askForActivation(journey, turn.signal);
   };
@@ -47,14 +48,14 @@ async function untilSwapped(journey: SwapJourney, isOrdered: boolean, turn: Step
       // No order is open: it was not sent, or it was lost with the host's disk.
       isSent = false;
     }
-    if (status?.doing !== undefined) turn.note(status.doing);
+    if (status !== undefined) turn.note(status.doing);
     await deps.clock.sleep(pollMs, turn.signal);
   }
 }
 
-async function order(journey: SwapJourney, signal: AbortSignal): Promise<void> {
+async function order(journey: SwapJourney, { signal, note }: StepTurn): Promise<void> {
   const { host, address, commands, set, target } = journey;
-  await callAgent({ host, address, command: commands.activate(set, target), signal, timeoutMs: commandMs });
+  await callAgent({ host, address, command: commands.activate(set, target), signal, note, timeoutMs: commandMs });
 }
 
 async function askForActivation(journey: HostJourney, signal: AbortSignal): Promise<ActivationStatus> {
@@ -63,11 +64,11 @@ async function askForActivation(journey: HostJourney, signal: AbortSignal): Prom
   return parseActivation(await callAgent({ host, address, command, signal, timeoutMs: commandMs }), address);
 }
 
-/** The swap stops networks, and holds the lock of the host. Anything else will not pass by itself. */
+/** The swap stops networks. Anything else will not pass by itself. */
 async function tolerated(journey: SwapJourney, error: unknown, { note, signal }: StepTurn): Promise<undefined> {
   signal.throwIfAborted();
-  if (isUnreachable(error) || isAppError(error, 'HOST_BUSY')) {
-    note(`the host does not answer: ${(error as Error).message}`);
+  if (isUnreachable(error)) {
+    note(`the host does not answer: ${error.message}`, error);
     await journey.host.close();
     return;
   }

@@ -3,7 +3,7 @@ import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { checkAgent } from '../configure/remedies.ts';
 import type { Step, StepTurn } from '../step.ts';
-import { bootOf, isAgentFailure, untilAgent } from '../until-agent.ts';
+import { bootOf, untilAgent } from '../until-agent.ts';
 import type { SwapJourney } from './swap-journey.ts';
 
 /** Failures that the agent reports without interruption for this long do not pass by themselves. */
@@ -52,7 +52,7 @@ async function untilHealthy(
     { ...turn, signal },
     {
       isEnough: node => isEnough(node) || hasTarget(node, journey.target),
-      onEvent: event => failing.see(event),
+      onFailure: failure => failing.see(failure),
     },
   );
 }
@@ -63,9 +63,9 @@ function hasTarget(node: NodeView, target: string): boolean {
 
 /** The last event of the agent; one from before the swap does not count. */
 function newEvent(journey: SwapJourney): string | undefined {
-  const { node, deps, eventBefore } = journey;
+  const { node, deps, before } = journey;
   const event = node && deps.nodes.lastEvent(node, bootOf(journey));
-  return event === eventBefore ? undefined : event;
+  return event === before.event ? undefined : event;
 }
 
 /** Its signal is aborted when the agent has reported failures for too long. */
@@ -73,6 +73,7 @@ class FailingAgent implements Disposable {
   readonly #journey: SwapJourney;
   readonly #end = new AbortController();
   #timer: AbortController | undefined;
+  #failure: string | undefined;
 
   constructor(journey: SwapJourney) {
     this.#journey = journey;
@@ -82,9 +83,9 @@ class FailingAgent implements Disposable {
     return this.#end.signal;
   }
 
-  see(event: string | undefined): void {
-    const isFailing = event !== this.#journey.eventBefore && isAgentFailure(event);
-    if (!isFailing) this[Symbol.dispose]();
+  see(failure: string | undefined): void {
+    this.#failure = failure === this.#journey.before.failure ? undefined : failure;
+    if (this.#failure === undefined) this[Symbol.dispose]();
     else if (this.#timer === undefined) void this.#start();
   }
 
@@ -92,7 +93,7 @@ class FailingAgent implements Disposable {
     const timer = new AbortController();
     this.#timer = timer;
     await this.#journey.deps.clock.sleep(failingMs, timer.signal).catch(() => undefined);
-    if (!timer.signal.aborted) this.#end.abort(unhealthy(this.#journey));
+    if (!timer.signal.aborted) this.#end.abort(unhealthy(this.#journey, this.#failure));
   }
 
   [Symbol.dispose](): void {
@@ -101,8 +102,8 @@ class FailingAgent implements Disposable {
   }
 }
 
-function unhealthy(journey: SwapJourney): AppError {
+function unhealthy(journey: SwapJourney, failure = ''): AppError {
   const { address, target, nodeName } = journey;
-  const message = `${address}: the agent of Node ${nodeName} fails with version ${target}: ${newEvent(journey)}`;
+  const message = `${address}: the agent of Node ${nodeName} fails with version ${target}: ${failure}`;
   return new AppError('UPGRADE_UNHEALTHY', message, { remedy: checkAgent(journey) });
 }

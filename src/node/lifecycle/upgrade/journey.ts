@@ -10,7 +10,7 @@ import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
 import { ConfigureJourney } from '../configure/journey.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import type { JourneyRecord } from '../journey-record.ts';
-import type { SwapJourney } from './swap-journey.ts';
+import type { AgentSaid, SwapJourney } from './swap-journey.ts';
 
 export interface UpgradeParts {
   /** Of this operator. */
@@ -25,7 +25,7 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
   readonly target: string;
   readonly announce: (text: EventText) => void;
   wait: string | undefined;
-  eventBefore: string | undefined;
+  before: AgentSaid = {};
   /** The upgrade before this one. */
   readonly #former: InstanceUpgrade | undefined;
 

@@ -10,7 +10,7 @@ import type { PlainFile } from '../../payload-source.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import { HostJourney } from '../host-journey.ts';
 import type { JourneyRecord } from '../journey-record.ts';
-import type { SwapJourney } from './swap-journey.ts';
+import type { AgentSaid, SwapJourney } from './swap-journey.ts';
 
 /** A Node that goes back to the files of its former version. They are on the host, so nothing is uploaded. */
 export class RollbackJourney extends HostJourney implements SwapJourney {
@@ -18,7 +18,7 @@ export class RollbackJourney extends HostJourney implements SwapJourney {
   readonly set = 'previous';
   readonly announce: (text: EventText) => void;
   wait: string | undefined;
-  eventBefore: string | undefined;
+  before: AgentSaid = {};
   /** A rollback is ordered in every attempt: that has no effect once the host runs the former version. */
   readonly isOrdered = false;
 

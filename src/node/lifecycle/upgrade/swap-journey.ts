@@ -2,6 +2,11 @@ import type { EventText } from '#contract/events.ts';
 import type { InstanceUpgrade, JourneyName } from '#contract/windows-instance/resource.ts';
 import type { HostJourney } from '../host-journey.ts';
 
+export interface AgentSaid {
+  event?: string | undefined;
+  failure?: string | undefined;
+}
+
 /** A journey that has a host swap its files for those of another version, and replaces them there all at once. */
 export interface SwapJourney extends HostJourney {
   readonly name: Extract<JourneyName, 'upgrade' | 'rollback'>;
@@ -17,8 +22,8 @@ export interface SwapJourney extends HostJourney {
   readonly isInPlace: boolean;
   /** What the journey waits for while its Node stays in service. */
   wait: string | undefined;
-  /** The last event of the agent before the swap, which is not about the new files. */
-  eventBefore: string | undefined;
+  /** What the agent reported before the swap, which is not about the new files. */
+  before: AgentSaid;
   /** Tells administrators. */
   announce(text: EventText): void;
   /** Stores that the order is given, before it is sent. */
