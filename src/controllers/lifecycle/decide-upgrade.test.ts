@@ -198,6 +198,23 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     },
     'report',
   ],
+  [
+    'releases a node whose agent requires one more reboot after that',
+    {
+      status: { ...base, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-600), at(-300), at(-100)] },
+      node: node({ [version]: 'v2', [rebootRequired]: '', [cordoned]: '' }),
+    },
+    'release',
+  ],
+  [
+    'reboots such a node again before, also while paused',
+    {
+      status: { ...base, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-300), at(-100)] },
+      node: node({ [version]: 'v2', [rebootRequired]: '', [cordoned]: '' }),
+      view: paused,
+    },
+    'reboot',
+  ],
   ['reboots nothing while paused', { node: node({ [version]: 'v2', [rebootRequired]: '' }), view: paused }, 'report'],
   ['upgrades before a reboot', { node: node({ [version]: 'v1', [rebootRequired]: '' }) }, 'upgrade'],
 ];

@@ -85,7 +85,7 @@ export function isUnfinished({ instance, node }: Pick<ChangeFacts, 'instance' | 
 /** Why an upgrade or reboot that is due has to wait, beside the budget. */
 export function changeGates(facts: ChangeFacts, view: RolloutView): Partial<Record<JourneyName, string>> {
   const upgrade = isUnfinished(facts, 'upgrade') ? undefined : upgradeGate(facts, view);
-  const reboot = isUnfinished(facts, 'reboot') ? undefined : rebootGate(facts, view);
+  const reboot = rebootGate(facts, view);
   return { ...(upgrade !== undefined && { upgrade }), ...(reboot !== undefined && { reboot }) };
 }
 
@@ -128,8 +128,8 @@ function retryText(host: string, namespace: string): string {
 }
 
 /** Names the alarm that a host reports while it waits. */
-function rebootGate({ instance, nowMs }: ChangeFacts, { settings }: RolloutView): string | undefined {
-  if (settings.isPaused) return pausedText;
-  const problem = rebootLimit(instance, nowMs)?.problem;
+function rebootGate(facts: ChangeFacts, { settings }: RolloutView): string | undefined {
+  if (settings.isPaused && !isUnfinished(facts, 'reboot')) return pausedText;
+  const problem = rebootLimit(facts.instance, facts.nowMs)?.problem;
   return problem === undefined ? undefined : `${problem.code}: ${problem.message}. ${problem.remedy}`;
 }

@@ -58,7 +58,9 @@ export class JourneyRecord implements AsyncDisposable {
   constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
     const { status = {} } = instance;
     const isNew = isNewJourney(instance, options.journey?.name);
-    const { timeline = [], reboot, journey } = isNew ? {} : status;
+    const { timeline = [], journey } = isNew ? {} : status;
+    // A spec that is edited during a reboot is no reason for another one.
+    const isContinued = !isNew || (status.journey !== undefined && status.journey.name === options.journey?.name);
     const attempted = (name: string) => timeline.find(step => step.name === name);
     const started = journey?.started ?? timestamp(options.clock.now());
     this.#journey = options.journey && { ...options.journey, started };
@@ -66,7 +68,7 @@ export class JourneyRecord implements AsyncDisposable {
     this.#finished = new Set(timeline.filter(({ finished }) => finished !== undefined).map(({ name }) => name));
     this.#instance = instance;
     this.#options = options;
-    this.#reboot = reboot;
+    this.#reboot = isContinued ? status.reboot : undefined;
     // A Node that did not register in time will not register later either.
     this.awaitsNode = attempted('bootstrap') !== undefined && attempted('find node')?.lastError === undefined;
     this.installsAgent = attempted('agent service') !== undefined;
