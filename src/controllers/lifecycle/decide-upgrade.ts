@@ -3,6 +3,7 @@ import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { needsUpgrade } from '#contract/node-marks.ts';
 import type { RolloutSettings } from '#contract/rollout.ts';
+import { isVersionText } from '#contract/version.ts';
 import { isRetryRequested, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import type { JourneyName } from '#contract/windows-instance/resource.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
@@ -59,7 +60,7 @@ function formerVersion({ instance, node, version }: ChangeFacts): string | undef
   const recorded = instance.status?.version;
   if (recorded !== undefined && recorded !== '' && recorded !== version) return recorded;
   const claimed = node?.annotations[nodeAnnotation.version] ?? '';
-  return /^[\w.+-]{1,128}$/.test(claimed) ? claimed : undefined;
+  return isVersionText(claimed) ? claimed : undefined;
 }
 
 /**
