@@ -161,6 +161,7 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     { status: upgrade(rolledBack), annotations: { [instanceAnnotation.retry]: 'one' } },
     'report',
   ],
+  ['does not upgrade it again when `retry` is removed', { status: upgrade(rolledBack) }, 'report'],
   [
     'upgrades it again when it is retried',
     { status: upgrade(rolledBack), annotations: { [instanceAnnotation.retry]: 'two' } },
@@ -173,6 +174,7 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     { annotations: { [instanceAnnotation.pinnedVersion]: 'v2' } },
     'upgrade',
   ],
+  ['upgrades a host whose pin is empty', { annotations: { [instanceAnnotation.pinnedVersion]: '' } }, 'upgrade'],
   ['starts no upgrade while the roll-out is paused', { view: paused }, 'report'],
   ['starts no upgrade while it is stopped', { view: of('win-1') }, 'report'],
   ['reboots on request of the agent', { node: node({ [version]: 'v2', [rebootRequired]: '' }) }, 'reboot'],

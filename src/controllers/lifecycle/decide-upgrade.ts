@@ -93,8 +93,8 @@ export function changeGates(facts: ChangeFacts, view: RolloutView): Partial<Reco
 function upgradeGate({ instance, version }: ChangeFacts, { settings, stoppedBy }: RolloutView): string | undefined {
   const { metadata, status } = instance;
   const { name = '', namespace = '' } = metadata;
-  const pinned = metadata.annotations?.[instanceAnnotation.pinnedVersion];
-  if (pinned !== undefined && pinned !== version) {
+  const { [instanceAnnotation.pinnedVersion]: pinned = '' } = metadata.annotations ?? {};
+  if (pinned !== '' && pinned !== version) {
     const free = `kubectl annotate windowsinstance ${name} -n ${namespace} ${instanceAnnotation.pinnedVersion}-`;
     return `it is pinned to its version; to upgrade it, run \`${free}\``;
   }

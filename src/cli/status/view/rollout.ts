@@ -2,6 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { parseRollout, soakTimeMs } from '#contract/rollout.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { provedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import type { ClusterView } from './host-view.ts';
 import { removalOf } from './removal.ts';
 import { pinnedVersionOf, type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
@@ -65,7 +66,7 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
   const counts = Object.fromEntries(rolloutGroups.map(group => [group, 0])) as Record<RolloutGroup, number>;
   for (const { group } of members) counts[group] += 1;
   const { settings } = parseRollout(view.rollout);
-  const soaked = members.filter(({ upgrade }) => upgrade?.soaked !== undefined && upgrade.failed === undefined).length;
+  const soaked = members.filter(({ upgrade }) => provedVersion(upgrade) !== undefined).length;
   const firstLeft = Math.max(0, settings.first - soaked);
   const soakMs = soakTimeMs(settings, soaked);
   const rollbacks = members.flatMap(rollbackOf);
