@@ -276,6 +276,7 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
     case 'wait':
       return done;
     case 'pause':
+      if (next.held !== undefined) await putBack(instance, next.held, work, pass);
       return patchStatus(instance, stamp => pausedStatus(stamp, next.next), work, pass);
     case 'discard':
       await work.removal.deleteInstance(instance, pass.signal);
@@ -286,6 +287,13 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
     default:
       return next satisfies never;
   }
+}
+
+/** The drain of the Node was stopped; others need not wait for it. */
+async function putBack(instance: WindowsInstance, { name }: NodeView, { deps }: Work, pass: Pass): Promise<void> {
+  pass.log.info('Uncordoning Node of a paused host', { Node: name });
+  await deps.nodes.release(name, pass.signal);
+  await deps.grants.end(instance, pass.signal);
 }
 
 /** Records an event only when the condition changes. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import {
   type InstanceUpgrade,
@@ -45,10 +45,12 @@ interface Given {
   node?: NodeView;
   annotations?: Record<string, string>;
   isPaused?: boolean;
+  removal?: string;
   view?: Partial<RolloutView>;
 }
 
-function decided({ status = base, node: of = node({ [version]: 'v1' }), annotations = {}, isPaused, view }: Given) {
+function decided({ status = base, node: of = node({ [version]: 'v1' }), annotations = {}, ...given }: Given) {
+  const { isPaused, removal, view } = given;
   const instance: WindowsInstance = {
     metadata: { name: 'win-5', namespace: 'wmco', annotations },
     spec: { address: '10.0.0.5', username: 'Administrator', ...(isPaused && { paused: true }) },
@@ -56,7 +58,7 @@ function decided({ status = base, node: of = node({ [version]: 'v1' }), annotati
   };
   const facts: ChangeFacts = { instance, node: of, version: 'v2', nowMs };
   const gates = changeGates(facts, { settings: { isPaused: false }, stoppedBy: [], ...view });
-  return decide({ ...facts, gates, problem: undefined, journeys: new Set(journeyNames) });
+  return decide({ ...facts, gates, problem: undefined, journeys: new Set(journeyNames), ...(removal && { removal }) });
 }
 
 const paused = { settings: { isPaused: true } };
@@ -225,6 +227,53 @@ for (const [about, given, want, cause] of due) {
     const decision = decided(given);
     expect(decision.do).toBe(want);
     if (cause !== undefined) expect(decision).toMatchObject({ cause });
+  });
+}
+
+const inDrain = node({ [version]: 'v1', [cordoned]: '' });
+const drained = { name: 'drain', started: at(-2), finished: at(-1), attempts: 1 };
+const stops: [about: string, given: Given, want: string, isHeld: boolean][] = [
+  ['an upgrade', { status: { ...upgrade({}), ...onJourney('upgrade') }, node: inDrain }, 'pause', true],
+  [
+    'an upgrade of a Node that a user cordoned',
+    {
+      status: { ...upgrade({}), ...onJourney('upgrade') },
+      node: node({ [version]: 'v1' }, { labels: { [nodeLabel.upgrading]: 'true' }, unschedulable: true }),
+    },
+    'pause',
+    true,
+  ],
+  [
+    'a reboot',
+    {
+      status: { ...base, ...onJourney('reboot') },
+      node: node({ [version]: 'v2', [cordoned]: '', [rebootRequired]: '' }),
+    },
+    'pause',
+    true,
+  ],
+  [
+    'a reboot that was ordered',
+    {
+      status: { ...base, ...onJourney('reboot'), reboot: { bootId: '1', because: 'x' } },
+      node: node({ [version]: 'v2', [cordoned]: '', [rebootRequired]: '' }),
+    },
+    'reboot',
+    false,
+  ],
+  ['a removal', { status: { ...base, ...onJourney('remove') }, node: inDrain, removal: 'x' }, 'pause', true],
+  [
+    'a removal that is past its drain',
+    { status: { ...base, ...onJourney('remove'), timeline: [drained] }, node: inDrain, removal: 'x' },
+    'pause',
+    false,
+  ],
+  ['a host in service', {}, 'pause', false],
+];
+for (const [about, given, want, isHeld] of stops) {
+  test(`pausing ${about}: ${want}, ${isHeld ? 'and the Node is' : 'no Node is'} put back into service`, () => {
+    const decision = decided({ ...given, isPaused: true });
+    expect([decision.do, 'held' in decision && decision.do === 'pause']).toEqual([want, isHeld]);
   });
 }
 

@@ -75,12 +75,19 @@ export function whyRollback({ instance, node, version }: ChangeFacts): string | 
   return isDue ? `rollback ${upgrade.to} -> ${upgrade.from}: ${upgrade.failed?.code}` : undefined;
 }
 
-/** The operator has taken its node out of service for this journey, and brings it back whatever is paused. */
+/** The operator has taken its node out of service for this journey, and brings it back although the roll-out is paused. */
 export function isUnfinished({ instance, node }: Pick<ChangeFacts, 'instance' | 'node'>, name: JourneyName): boolean {
   const { journey, upgrade } = instance.status ?? {};
   if (name === 'upgrade' && upgradeState(upgrade) === 'swapping') return true;
   const isOwn = journey?.name === name && (name === 'upgrade' || name === 'rollback' || name === 'reboot');
   return isOwn && node !== undefined && Object.hasOwn(node.annotations, nodeAnnotation.cordoned);
+}
+
+/** Also an instance that is paused: its host has been changed, and would stay out of service. A drain is stopped. */
+export function isChanged(facts: Pick<ChangeFacts, 'instance' | 'node'>, name: JourneyName): boolean {
+  const { upgrade, reboot } = facts.instance.status ?? {};
+  if (name === 'upgrade') return upgradeState(upgrade) === 'swapping';
+  return isUnfinished(facts, name) && (name === 'rollback' || reboot !== undefined);
 }
 
 /** Why an upgrade or reboot that is due has to wait, beside the budget. */

@@ -12,7 +12,7 @@ import {
 } from '#contract/windows-instance/resource.ts';
 import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { decide, type LifecycleFacts } from './decide.ts';
-import { isBetweenVersions, isUnfinished } from './decide-upgrade.ts';
+import { isBetweenVersions, isChanged } from './decide-upgrade.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const own = 'v2';
@@ -176,12 +176,12 @@ for (const [about, change, want] of idle) {
   });
 }
 
-test('a paused host starts no journey; one that is out of service for a journey comes back', () => {
+test('a paused host starts no journey; one that was changed comes back', () => {
   check(facts => {
     const paused = decide(withInstance(facts, { spec: { ...facts.instance.spec, paused: true } }));
     if (paused.do === 'pause') return;
     expect(paused).toEqual(decide(facts));
-    expect(isJourney(paused.do) && isUnfinished(facts, paused.do)).toBe(true);
+    expect(isJourney(paused.do) && isChanged(facts, paused.do)).toBe(true);
   });
 });
 

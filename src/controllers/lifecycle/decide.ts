@@ -1,13 +1,13 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
-import { isBetweenVersions, isUnfinished, whyFinishUpgrade, whyRollback, whyUpgrade } from './decide-upgrade.ts';
+import { isBetweenVersions, isChanged, whyFinishUpgrade, whyRollback, whyUpgrade } from './decide-upgrade.ts';
 
 export interface LifecycleFacts {
   instance: WindowsInstance;
@@ -68,8 +68,8 @@ export type Decision =
   | { do: 'leave'; why: string }
   /** Another instance has its host: only the object is deleted. */
   | { do: 'discard'; why: string }
-  /** `next` would be done. */
-  | { do: 'pause'; next: string }
+  /** `next` would be done. `held`: a Node whose drain is stopped; it is put back into service. */
+  | { do: 'pause'; next: string; held?: NodeView }
   /** Its Node is configured. */
   | { do: 'report'; node: NodeView; waits: readonly Wait[] }
   /** As above, but the Node is still cordoned by a journey that was interrupted. */
@@ -104,8 +104,16 @@ export function decide(facts: LifecycleFacts): Decision {
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
   if (successor !== undefined) return { do: 'discard', why: `WindowsInstance ${successor} has taken over its host` };
   const next = decideWork(facts);
-  const isPaused = instance.spec.paused === true && !('cause' in next && isUnfinished(facts, next.do));
-  return isPaused ? { do: 'pause', next: nextText(next) } : next;
+  const isPaused = instance.spec.paused === true && !('cause' in next && isChanged(facts, next.do));
+  if (!isPaused) return next;
+  const held = isDrained(instance) ? undefined : heldNode(facts);
+  return { do: 'pause', next: nextText(next), ...(held && { held }) };
+}
+
+/** A removal has gone further than its drain: the host is no whole node any more. */
+function isDrained({ status }: WindowsInstance): boolean {
+  const drain = status?.timeline?.find(({ name }) => name === 'drain');
+  return status?.journey?.name === 'remove' && drain?.finished !== undefined;
 }
 
 /** For administrators who have paused the host. */
@@ -139,17 +147,23 @@ function decideRemoval(cause: string, facts: LifecycleFacts): Decision {
 
 function decideNode(facts: LifecycleFacts): Decision {
   const { node, journeys, gates = {} } = facts;
-  const isHeld = node !== undefined && isAtRest(facts) && isCordonedByOperator(node);
+  const held = heldNode(facts);
   const waits: Wait[] = [];
   for (const { journey, cause: causeOf } of rows) {
     const cause = journeys.has(journey) ? causeOf(facts) : undefined;
     const why = gates[journey];
     if (cause === undefined) continue;
     if (why !== undefined) waits.push({ journey, cause, why });
-    else return { do: journey, cause, waits, ...(isHeld && { held: node }) };
+    else return { do: journey, cause, waits, ...(held && { held }) };
   }
   if (node === undefined) return { do: 'wait', waits };
-  return { do: isHeld ? 'release' : 'report', node, waits };
+  return { do: held ? 'release' : 'report', node, waits };
+}
+
+/** The Node, if it could be in service, but a journey that was interrupted has cordoned it. */
+function heldNode(facts: LifecycleFacts): NodeView | undefined {
+  const { node } = facts;
+  return node !== undefined && isAtRest(facts) && isTakenOut(node) ? node : undefined;
 }
 
 /** Its Node was configured completely, by this or another version, and is not in the middle of a change. */
@@ -229,6 +243,7 @@ export function credentialsMs({ instance, nowMs }: Pick<LifecycleFacts, 'instanc
   return endsMs === undefined || endsMs <= nowMs ? undefined : endsMs - nowMs;
 }
 
-function isCordonedByOperator({ annotations }: NodeView): boolean {
-  return Object.hasOwn(annotations, nodeAnnotation.cordoned);
+/** A Node that an administrator had cordoned has only the label. */
+function isTakenOut({ annotations, labels }: NodeView): boolean {
+  return Object.hasOwn(annotations, nodeAnnotation.cordoned) || Object.hasOwn(labels, nodeLabel.upgrading);
 }

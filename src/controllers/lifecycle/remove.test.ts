@@ -36,6 +36,23 @@ test('a host whose removal is requested is cleaned, and its Node and instance ar
   expect(events.toSorted()).toEqual([`ConfigMap windows-instances: ${text}`, `WindowsInstance win-5: ${text}`]);
 });
 
+test('REC-01: a host that was removed and is listed again joins with its version and its host key', async () => {
+  const { lab } = await joinedLab();
+  const { sshHostKey, version: versionMark } = nodeAnnotation;
+  const before = await lab.node();
+  await annotate(lab, removalRequest);
+  await untilGone(lab);
+  expect(await lab.node()).toBeUndefined();
+  await lab.add();
+  await lab.ready();
+  const after = await lab.node();
+  expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+  expect(after?.metadata.annotations?.[versionMark]).toBe(version);
+  expect(before?.metadata.annotations?.[sshHostKey]).toBeTruthy();
+  expect(after?.metadata.annotations?.[sshHostKey]).toBe(before?.metadata.annotations?.[sshHostKey]);
+  await until(async () => (await lab.node())?.spec?.unschedulable === undefined);
+});
+
 test('the report of the agent is deleted with its instance', async () => {
   const { lab } = await joinedLab();
   await annotate(lab, removalRequest);

@@ -5,7 +5,8 @@ import { emptyReport, printReport } from '#contract/agent-report.ts';
 import { configMapName, instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { parseGrants } from '#contract/rollout-grants.ts';
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { configMaps, nodes } from '#kube/resources.ts';
+import type { KubeResource } from '#kube/resource.ts';
+import { configMaps, nodes, ofNamespace, type Pod, pods } from '#kube/resources.ts';
 import { fastDates } from '../../../test/kit/fast-clock.ts';
 import { type JoinLab, namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { newer, rolledBack, untilInService, upgraded, upgradeLab } from '../../../test/kit/lifecycle/upgrade-lab.ts';
@@ -95,6 +96,25 @@ test('a node without heartbeat for minutes, as in a reboot by hand, keeps its ne
   expect(upgrade?.failed).toBeUndefined();
 });
 
+const daemonSets = ofNamespace<KubeResource & { spec: object }>('apps/v1', 'DaemonSet', 'daemonsets');
+const daemonSet: KubeResource & { spec: object } = {
+  metadata: { name: 'ds', namespace },
+  spec: {
+    selector: { matchLabels: { app: 'ds' } },
+    template: { metadata: { labels: { app: 'ds' } }, spec: { containers: [{ name: 'a', image: 'a' }] } },
+  },
+};
+
+/** With data that is lost when it is evicted. */
+async function addPod(lab: JoinLab, name: string, metadata: Pod['metadata'] = {}): Promise<void> {
+  const volumes = [{ name: 'tmp', emptyDir: {} }];
+  const containers = [{ name: 'web', image: 'web' }];
+  await lab.client.create<Pod>(pods, {
+    metadata: { name, namespace, ...metadata },
+    spec: { nodeName: 'win-5', terminationGracePeriodSeconds: 0, containers, volumes },
+  });
+}
+
 test('NODE-16: a version that a user sets on a Node is an upgrade, and not put back before it', async () => {
   const { lab, host, start } = await upgradeLab();
   start({ clock: clock() });
@@ -106,8 +126,14 @@ test('NODE-16: a version that a user sets on a Node is an upgrade, and not put b
     if (node) seen.push([node.metadata.labels?.[nodeLabel.upgrading], String(node.spec?.unschedulable)]);
     return undefined;
   };
+  const { uid = '' } = (await lab.client.create(daemonSets, daemonSet)).metadata;
+  const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'ds', uid, controller: true };
+  await addPod(lab, 'daemon', { ownerReferences: [owner] });
+  await addPod(lab, 'web');
   await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: 'invalidVersion' } } });
   await until(() => host.verbs().includes('bootstrap'));
+  const { items } = await lab.client.list<Pod>(pods, { namespace });
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(['daemon']);
   await untilInService(lab, newer);
   expect(seen[0]).toEqual(['true', 'true']);
   const { upgrade } = await lab.statusWhen(({ upgrade: now, phase }) => phase === 'Ready' && now?.ready !== undefined);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { KillBeforeAct } from '../../../test/kit/lifecycle/kill-before-act.ts';
-import { version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import {
   newer,
   newerParts,
@@ -50,6 +51,33 @@ async function killRevertAt(number: number): Promise<Outcome> {
   return outcome;
 }
 
+/** The same for the rollback of a host that was upgraded, and turned out not to work with the new version. */
+async function killRollbackAt(number: number): Promise<Outcome> {
+  const { lab, host, start } = await upgradeLab();
+  const first = start();
+  const { upgrade: done } = await upgraded(lab);
+  await first.stop();
+  host.uploads.splice(0);
+  const failed = { code: 'UPGRADE_UNHEALTHY', message: 'Node win-5 is not ready', at: done?.ready };
+  const body = { status: { upgrade: { ...done, failed } } };
+  await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body }, { namespace, subresource: 'status' });
+  const kill = new KillBeforeAct(lab, host, number, ['patch']);
+  kill.operator = start({ client: kill.client });
+  const isBack = async () => (await lab.instance()).status?.upgrade?.rolledBack !== undefined;
+  await until(async () => kill.isReached || (await isBack()));
+  const outcome = kill.isReached ? 'killed' : 'was done before';
+  await kill.operator.kill();
+  start();
+  const { upgrade, version: runs } = await rolledBack(lab);
+  expect(upgrade).toMatchObject({ from: version, to: newer, failed });
+  expect(runs).toBe(version);
+  expect(host.activator.swaps).toEqual([newer, version]);
+  expect(host.uploads).toEqual([]);
+  await untilInService(lab);
+  await until(() => host.openConnections === 0);
+  return outcome;
+}
+
 /** In batches of four. */
 async function inBatches(last: number, step: number, run: (number: number) => Promise<Outcome>): Promise<Outcome[]> {
   const numbers = Array.from({ length: Math.ceil(last / step) }, (_, index) => 1 + index * step);
@@ -68,4 +96,9 @@ test('wherever the operator is killed, the next one ends the upgrade with one sw
 test('wherever the operator is killed, a host that goes back by itself is in service again', async () => {
   const outcomes = await inBatches(48, 3, killRevertAt);
   expect(outcomes.filter(outcome => outcome === 'killed').length).toBeGreaterThan(5);
+});
+
+test('wherever the operator is killed, the next one ends the rollback with one swap and no upload', async () => {
+  const outcomes = await inBatches(28, 1, killRollbackAt);
+  expect(outcomes.filter(outcome => outcome === 'killed').length).toBeGreaterThan(10);
 });

@@ -74,7 +74,7 @@ function rebuiltGrant(
   held: readonly Grant[],
   isInService: (node: string) => boolean,
 ): Grant[] {
-  const { metadata, spec, status } = instance;
+  const { metadata, spec, status = {} } = instance;
   const [node, uid = ''] = [boundNode(instance), metadata.uid];
   const known = held.find(grant => grant.uid === uid);
   if (known !== undefined) return [known];
@@ -83,11 +83,11 @@ function rebuiltGrant(
     const sinceMs = Date.parse(started);
     return [{ instance: metadata.name ?? '', uid, node, journey, sinceMs: Number.isNaN(sinceMs) ? 0 : sinceMs }];
   };
-  const { upgrade } = status ?? {};
+  const { upgrade } = status;
   // Its grant ended with the soak, if it failed after that.
   if (isUpgradeOpen(hostUpgrade(instance)) && upgrade?.soaked === undefined)
     return grant('upgrade', upgrade?.activated);
-  const { name: journey, started } = status?.journey ?? {};
+  const { name: journey, started } = status.journey ?? {};
   if (journey === undefined || !grantedJourneys.has(journey)) return [];
   return latePermissions.has(journey) && isInService(node) ? [] : grant(journey, started);
 }
