@@ -32,6 +32,8 @@ export interface Rollback {
   /** When the failure was noticed. */
   at: string;
   isBack: boolean;
+  /** The rollback fails, too: the host still has the version that failed, or parts of it. */
+  isStuck: boolean;
   isAccepted: boolean;
   isRetried: boolean;
 }
@@ -143,10 +145,13 @@ function groupInService(
   return isRunning ? 'staging' : 'waiting';
 }
 
-function rollbackOf({ host, upgrade }: Member): Rollback[] {
+function rollbackOf({ host, upgrade, instance }: Member): Rollback[] {
   if (upgrade?.failed === undefined) return [];
   const { from, failed, state, isAccepted, isRetried } = upgrade;
-  return [{ host, from, ...failed, isBack: state === 'rolled back', isAccepted, isRetried }];
+  const { journey, phase } = instance.status ?? {};
+  const isBack = state === 'rolled back';
+  const isStuck = !isBack && journey?.name === 'rollback' && phase === 'Failed';
+  return [{ host, from, ...failed, isBack, isStuck, isAccepted, isRetried }];
 }
 
 /** Empty when the time cannot be read. */
