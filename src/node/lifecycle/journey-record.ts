@@ -54,6 +54,7 @@ export class JourneyRecord implements AsyncDisposable {
   #reboot: InstanceReboot | undefined;
   #isUninstalled = false;
   #changes: InstanceRecord = {};
+  #conditions: readonly NewCondition[] = [];
 
   constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
     const { status = {} } = instance;
@@ -72,7 +73,11 @@ export class JourneyRecord implements AsyncDisposable {
     // A Node that did not register in time will not register later either.
     this.awaitsNode = attempted('bootstrap') !== undefined && attempted('find node')?.lastError === undefined;
     this.installsAgent = attempted('agent service') !== undefined;
-    this.#status = () => configuringStatus(this.#view(), this.#stamp(), this.#phase);
+    this.#status = () => {
+      const stamp = this.#stamp();
+      const running = configuringStatus(this.#view(), stamp, this.#phase);
+      return before => withConditions(running(before), this.#conditions, stamp);
+    };
     this.#writer = new StatusWriter(instance, { ...options, change: () => this.#status() });
     this.journal = new Journal(timeline, options.clock, () => this.#writer.request());
   }
@@ -110,9 +115,10 @@ export class JourneyRecord implements AsyncDisposable {
     this.#phase = phase;
   }
 
-  /** Resolves once it is stored. */
-  async save(change: InstanceRecord): Promise<void> {
+  /** Resolves once it is stored, with the conditions that belong to it. */
+  async save(change: InstanceRecord, conditions: readonly NewCondition[] = []): Promise<void> {
     this.#changes = { ...this.#changes, ...change };
+    this.#conditions = [...this.#conditions, ...conditions];
     await this.#writer.write();
   }
 

@@ -11,6 +11,7 @@ import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
 import { ConfigureJourney } from '../configure/journey.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import type { JourneyRecord } from '../journey-record.ts';
+import { rollbackIsOver } from './rolled-back.ts';
 import type { AgentSaid, SwapJourney } from './swap-journey.ts';
 
 export interface UpgradeParts {
@@ -109,7 +110,9 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
 
   async recordDone(): Promise<void> {
     const { upgrade } = this;
-    if (upgrade !== undefined) await this.record.save({ upgrade: { ...upgrade, ready: this.#now() } });
+    if (upgrade === undefined) return;
+    const conditions = rollbackIsOver(this.instance, this.target);
+    await this.record.save({ upgrade: { ...upgrade, ready: this.#now() } }, conditions);
   }
 
   /** From now on the host is to go back. */
