@@ -159,6 +159,44 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     'upgrade v1 -> v2',
   ],
   [
+    'rolls back before it upgrades to a fixed version, if the former files are there',
+    { status: upgrade({ ...swapping, fromAgent: 'ab', to: 'bad', failed }), node: node({ [cordoned]: '' }) },
+    'rollback',
+    'rollback bad -> v1: UPGRADE_UNHEALTHY',
+  ],
+  [
+    'rolls back although the host is pinned and the roll-out is paused',
+    {
+      status: upgrade({ ...swapping, fromAgent: 'ab', to: 'bad', failed }),
+      node: node({ [cordoned]: '' }),
+      annotations: pinned,
+      view: paused,
+    },
+    'rollback',
+  ],
+  [
+    'upgrades to a fixed version when it is retried, because the rollback fails',
+    {
+      status: upgrade({ ...swapping, fromAgent: 'ab', to: 'bad', failed }),
+      annotations: { [instanceAnnotation.retry]: 'two' },
+    },
+    'upgrade',
+  ],
+  [
+    'does not release a failed host half-way',
+    { status: upgrade({ ...swapping, to: 'bad', failed }), node: node({ [cordoned]: '' }), annotations: pinned },
+    'report',
+  ],
+  [
+    'rolls back a node that its failed upgrade left out of service, although its instance is paused',
+    {
+      status: { ...upgrade({ ...swapping, fromAgent: 'ab', failed }), ...onJourney('upgrade') },
+      node: node({ [cordoned]: '' }),
+      isPaused: true,
+    },
+    'rollback',
+  ],
+  [
     'does not upgrade a host again that was rolled back',
     { status: upgrade(rolledBack), annotations: { [instanceAnnotation.retry]: 'one' } },
     'report',

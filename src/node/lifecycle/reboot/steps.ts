@@ -6,6 +6,7 @@ import { otherName } from '../configure/name-check.ts';
 import { rebootTimeout } from '../configure/prepare-windows.ts';
 import { rebootWithinLimit, wasRebooted } from '../configure/reboot.ts';
 import { checkAgent, checkCluster, checkPods, checkReboot } from '../configure/remedies.ts';
+import { hasLostLead } from '../lost-lead.ts';
 import { untilNode } from '../node-watch.ts';
 import { backInService, budgetRefusal, evictPods } from '../out-of-service.ts';
 import { runSteps, type Step, type StepRun } from '../step.ts';
@@ -139,8 +140,9 @@ export async function reboot(journey: RebootJourney, run: StepRun): Promise<void
     await runSteps([cordonNode], journey, run);
     if (journey.refusal === undefined) await runSteps(afterCordon, journey, run);
   } catch (error) {
+    const mayWrite = !run.signal.aborted && !(await hasLostLead(error, journey.deps, run.signal));
     // If this fails, the grant stays, and the next attempt has it.
-    if (!run.signal.aborted && isUntouched(journey)) await backInService(journey, run.signal).catch(() => undefined);
+    if (mayWrite && isUntouched(journey)) await backInService(journey, run.signal).catch(() => undefined);
     throw error;
   }
 }
