@@ -33,6 +33,11 @@ export function isRetryRequested({ metadata, status }: Upgraded): boolean {
   return retry !== '' && retry !== status?.upgrade?.retry;
 }
 
+/** The version that an administrator keeps the host at; undefined when it is upgraded like the others. */
+export function pinnedVersionOf({ metadata }: Pick<Upgraded, 'metadata'>): string | undefined {
+  return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
+}
+
 /** The administrator goes on with the roll-out, although it failed on this host. */
 export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
   const accepted = metadata.annotations?.[instanceAnnotation.acceptedRollback];

@@ -4,7 +4,7 @@ import type { NodeView } from '#contract/node.ts';
 import { needsUpgrade } from '#contract/node-marks.ts';
 import type { RolloutSettings } from '#contract/rollout.ts';
 import { isVersionText } from '#contract/version.ts';
-import { isRetryRequested, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import { isRetryRequested, pinnedVersionOf, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import type { JourneyName } from '#contract/windows-instance/resource.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { pausedText } from '#node/rollout/budget.ts';
@@ -109,8 +109,7 @@ export function changeGates(facts: ChangeFacts, view: RolloutView): Partial<Reco
 function upgradeGate({ instance, version }: ChangeFacts, { settings, stoppedBy }: RolloutView): string | undefined {
   const { metadata, status } = instance;
   const { name = '', namespace = '' } = metadata;
-  const { [instanceAnnotation.pinnedVersion]: pinned = '' } = metadata.annotations ?? {};
-  if (pinned !== '' && pinned !== version) {
+  if ((pinnedVersionOf(instance) ?? version) !== version) {
     const free = `kubectl annotate windowsinstance ${name} -n ${namespace} ${instanceAnnotation.pinnedVersion}-`;
     return `it is pinned to its version; to upgrade it, run \`${free}\``;
   }

@@ -2,10 +2,10 @@ import { timestamp } from '#base/clock.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { parseRollout, soakTimeMs } from '#contract/rollout.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { provedVersion } from '#contract/windows-instance/upgrade-state.ts';
+import { pinnedVersionOf, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import type { ClusterView } from './host-view.ts';
 import { removalOf } from './removal.ts';
-import { pinnedVersionOf, type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
+import { type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
 
 /** Each host of a roll-out is in one group, in the order in which they are printed. */
 export const rolloutGroups = [

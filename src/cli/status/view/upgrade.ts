@@ -1,5 +1,4 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation } from '#contract/names.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
 import { isRetryRequested, isRollbackAccepted } from '#contract/windows-instance/upgrade-state.ts';
 import type { HostProblem } from './host-view.ts';
@@ -39,11 +38,6 @@ function stateOf({ failed, rolledBack, soaked, ready, activated, staged }: Insta
 /** `upgrade 11.0.0 -> 11.1.0`. */
 export function upgradeText({ from, to }: Pick<InstanceUpgrade, 'from' | 'to'>): string {
   return `upgrade ${from} -> ${to}`;
-}
-
-/** The version that an administrator keeps the host at; undefined when it is upgraded like the others. */
-export function pinnedVersionOf({ metadata }: WindowsInstance): string | undefined {
-  return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
 }
 
 /** A rollback stops the roll-out of this version until an administrator decides. Later versions are not concerned. */
