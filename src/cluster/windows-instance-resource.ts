@@ -1,7 +1,7 @@
 import { byteOrder } from '#base/compare.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import { reportName } from '#contract/agent-report.ts';
-import { stoppedVersion, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import { stoppedVersion, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import {
   windowsInstanceGroup,
   windowsInstanceKind,
@@ -58,7 +58,7 @@ export const rolloutKey = {
 export function indexByRollout(instance: WindowsInstance): string[] {
   const { upgrade } = instance.status ?? {};
   const stopped = stoppedVersion(instance);
-  const soaked = upgradeState(upgrade) === 'soaked' ? upgrade?.to : undefined;
+  const soaked = provedVersion(upgrade);
   return [
     ...(stopped === undefined ? [] : [rolloutKey.stopped(stopped)]),
     ...(soaked === undefined ? [] : [rolloutKey.soaked(soaked)]),

@@ -60,6 +60,12 @@ for (const [name, want] of absent) {
   test(`takes absent ${name} as empty`, () => expect(parse({ [name]: undefined })[name]).toEqual(want));
 }
 
+test('takes a version of a set that is none as unknown', () => {
+  for (const version of ['$(reboot)', 'a b', '`id`', 'v'.repeat(129), '\n']) {
+    expect(parse({ sets: { current: { version, agent: 'ab', bundle: 'cd' } } }).sets.current?.version).toBe('');
+  }
+});
+
 test('has no expiry without a certificate', () => {
   expect(parse({ certificateExpires: undefined })).not.toHaveProperty('certificateExpires');
 });

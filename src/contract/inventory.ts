@@ -1,5 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { Fields, isRecord, jsonIn } from '#base/fields.ts';
+import { isVersionText } from './version.ts';
 
 /** The result of the agent command `inventory`. */
 export interface Inventory {
@@ -53,6 +54,7 @@ export interface InventorySets {
 }
 
 export interface InventorySet {
+  /** '' when it is not known. */
   version: string;
   /** SHA-256 of its agent program; '' when it is not known. */
   agent: string;
@@ -237,7 +239,8 @@ function parseSets(fields: Fields): InventorySets {
     if (fields.raw(name) === undefined) return {};
     const set = fields.object(name);
     const text = (key: keyof InventorySet) => set.string(key) ?? '';
-    return { [name]: { version: text('version'), agent: text('agent'), bundle: text('bundle') } };
+    const version = isVersionText(text('version')) ? text('version') : '';
+    return { [name]: { version, agent: text('agent'), bundle: text('bundle') } };
   };
   return { ...read('current'), ...read('next'), ...read('previous') };
 }

@@ -64,8 +64,11 @@ export const rolloutCommands: Readonly<Record<RolloutCommandName, Run>> = {
     const rollout = rolloutOf(view);
     const rollbacks = acceptableRollbacks(rollout);
     const version = rollout?.version ?? '';
-    print(`${countText(rollbacks.length, 'host')} went back from ${version}:`);
-    for (const { host, from, code, message } of rollbacks) print(`- ${host}, now at ${from}: ${code}: ${message}`);
+    print(`The upgrade to ${version} failed on ${countText(rollbacks.length, 'host')}:`);
+    for (const { host, from, isStuck, code, message } of rollbacks) {
+      const runs = isStuck ? `still with ${version}, because its rollback to ${from} failed, too` : `back at ${from}`;
+      print(`- ${host}, ${runs}: ${code}: ${message}`);
+    }
     if (!(await isConfirmed(`Type yes to upgrade the other hosts to ${version} nevertheless: `, context))) {
       print('The roll-out stays stopped.');
       return 1;
@@ -76,9 +79,10 @@ export const rolloutCommands: Readonly<Record<RolloutCommandName, Run>> = {
       const done = await annotateInstance(instance, annotation, session).catch(unless(isGone));
       print(done ?? `WindowsInstance ${instance.metadata.name} is gone.`);
     }
-    print(
-      `The roll-out goes on. ${hosts.size === 1 ? 'The host keeps its version' : 'These hosts keep their version'}.`,
-    );
+    print('The roll-out goes on. Hosts that went back keep their version.');
+    const stuck = rollbacks.flatMap(({ host, isStuck }) => (isStuck ? [host] : []));
+    for (const host of stuck)
+      print(`The rollback of ${host} is still tried; \`wmco status ${host}\` says why it fails.`);
     if (rollout?.isPaused === true) print('It is paused, too; to go on, run `wmco rollout resume`.');
     return 0;
   },

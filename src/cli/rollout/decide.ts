@@ -3,10 +3,10 @@ import { shellWord } from '../shell-quote.ts';
 import { type InstanceTarget, requestRefused } from '../status/instance-target.ts';
 import type { Rollback, RolloutView } from '../status/view/rollout.ts';
 
-/** The rollbacks that an administrator can accept now. Fails if there are none. */
+/** The rollbacks that an administrator can accept now: those that have ended or failed. Fails if there are none, or if one runs. */
 export function acceptableRollbacks(rollout: RolloutView | undefined): readonly Rollback[] {
   const open = (rollout?.rollbacks ?? []).filter(({ isAccepted }) => !isAccepted);
-  const [running] = open.filter(({ isBack }) => !isBack);
+  const [running] = open.filter(({ isBack, isStuck }) => !isBack && !isStuck);
   if (running !== undefined) {
     throw requestRefused(
       `host ${shown(running.host)} is still going back to ${running.from}`,

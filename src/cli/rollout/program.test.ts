@@ -126,7 +126,7 @@ test('continue lists the rolled-back hosts, asks, and accepts each', async () =>
   expect([refused.code, refused.text]).toEqual([
     1,
     expect.stringMatching(
-      /^2 hosts went back from 11\.1\.0:\n- win-2, now at 11\.0\.0: UPGRADE_UNHEALTHY: not Ready for 60 s\n- win-3[^]*stays stopped\.\n$/,
+      /^The upgrade to 11\.1\.0 failed on 2 hosts:\n- win-2, back at 11\.0\.0: UPGRADE_UNHEALTHY: not Ready for 60 s\n- win-3[^]*stays stopped\.\n$/,
     ) as string,
   ]);
   expect(await annotationsOf('win-2')).toEqual({});
@@ -139,6 +139,19 @@ test('continue lists the rolled-back hosts, asks, and accepts each', async () =>
     code: 1,
     errors: expect.stringMatching(/REQUEST_REFUSED: no rollback stops/) as string,
   });
+});
+
+test('continue accepts a host whose rollback fails, and says that it has the bad version still', async () => {
+  const journey = { name: 'rollback', cause: 'x', started: at(50) } as const;
+  await put('win-2', { phase: 'Failed', journey, upgrade: { from, to, activated: at(5), failed } });
+  const { code, text } = await run(['continue'], 'yes');
+  expect([code, text]).toEqual([
+    0,
+    expect.stringMatching(
+      /- win-2, still with 11\.1\.0, because its rollback to 11\.0\.0 failed, too: UPGRADE_UNHEALTHY[^]*still tried; `wmco status win-2`/,
+    ) as string,
+  ]);
+  expect(await annotationsOf('win-2')).toEqual({ [acceptedRollback]: to });
 });
 
 test('retry sets a new value, and says what else it waits for', async () => {

@@ -81,7 +81,7 @@ export interface TimelineStep {
 export const instanceCondition = {
   /**
    * False when source or spec are invalid, or another instance is the same host; the reason is the error code. Missing
-   * means accepted. The operator does not touch a rejected host.
+   * means accepted. The operator starts nothing on a rejected host.
    */
   accepted: 'Accepted',
   /**

@@ -22,9 +22,20 @@ interface Upgraded {
   status?: { upgrade?: InstanceUpgrade };
 }
 
-/** The administrator has set another value of `retry` since the upgrade failed. */
+/** The version that this host has proved, as one of the first; setting up a host again with its own version proves nothing. */
+export function provedVersion(upgrade: InstanceUpgrade | undefined): string | undefined {
+  return upgradeState(upgrade) === 'soaked' && upgrade?.from !== upgrade?.to ? upgrade?.to : undefined;
+}
+
+/** The administrator has set another value of `retry` since the upgrade failed; to remove it requests nothing. */
 export function isRetryRequested({ metadata, status }: Upgraded): boolean {
-  return (metadata.annotations?.[instanceAnnotation.retry] ?? '') !== (status?.upgrade?.retry ?? '');
+  const { [instanceAnnotation.retry]: retry = '' } = metadata.annotations ?? {};
+  return retry !== '' && retry !== status?.upgrade?.retry;
+}
+
+/** The version that an administrator keeps the host at; undefined when it is upgraded like the others. */
+export function pinnedVersionOf({ metadata }: Pick<Upgraded, 'metadata'>): string | undefined {
+  return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
 }
 
 /** The administrator goes on with the roll-out, although it failed on this host. */

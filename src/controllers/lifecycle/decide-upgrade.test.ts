@@ -159,10 +159,49 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     'upgrade v1 -> v2',
   ],
   [
+    'rolls back before it upgrades to a fixed version, if the former files are there',
+    { status: upgrade({ ...swapping, fromAgent: 'ab', to: 'bad', failed }), node: node({ [cordoned]: '' }) },
+    'rollback',
+    'rollback bad -> v1: UPGRADE_UNHEALTHY',
+  ],
+  [
+    'rolls back although the host is pinned and the roll-out is paused',
+    {
+      status: upgrade({ ...swapping, fromAgent: 'ab', to: 'bad', failed }),
+      node: node({ [cordoned]: '' }),
+      annotations: pinned,
+      view: paused,
+    },
+    'rollback',
+  ],
+  [
+    'upgrades to a fixed version when it is retried, because the rollback fails',
+    {
+      status: upgrade({ ...swapping, fromAgent: 'ab', to: 'bad', failed }),
+      annotations: { [instanceAnnotation.retry]: 'two' },
+    },
+    'upgrade',
+  ],
+  [
+    'does not release a failed host half-way',
+    { status: upgrade({ ...swapping, to: 'bad', failed }), node: node({ [cordoned]: '' }), annotations: pinned },
+    'report',
+  ],
+  [
+    'rolls back a node that its failed upgrade left out of service, although its instance is paused',
+    {
+      status: { ...upgrade({ ...swapping, fromAgent: 'ab', failed }), ...onJourney('upgrade') },
+      node: node({ [cordoned]: '' }),
+      isPaused: true,
+    },
+    'rollback',
+  ],
+  [
     'does not upgrade a host again that was rolled back',
     { status: upgrade(rolledBack), annotations: { [instanceAnnotation.retry]: 'one' } },
     'report',
   ],
+  ['does not upgrade it again when `retry` is removed', { status: upgrade(rolledBack) }, 'report'],
   [
     'upgrades it again when it is retried',
     { status: upgrade(rolledBack), annotations: { [instanceAnnotation.retry]: 'two' } },
@@ -175,6 +214,7 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     { annotations: { [instanceAnnotation.pinnedVersion]: 'v2' } },
     'upgrade',
   ],
+  ['upgrades a host whose pin is empty', { annotations: { [instanceAnnotation.pinnedVersion]: '' } }, 'upgrade'],
   ['starts no upgrade while the roll-out is paused', { view: paused }, 'report'],
   ['starts no upgrade while it is stopped', { view: of('win-1') }, 'report'],
   ['reboots on request of the agent', { node: node({ [version]: 'v2', [rebootRequired]: '' }) }, 'reboot'],
@@ -199,6 +239,23 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
       node: node({ [version]: 'v2', [rebootRequired]: '' }),
     },
     'report',
+  ],
+  [
+    'releases a node whose agent requires one more reboot after that',
+    {
+      status: { ...base, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-600), at(-300), at(-100)] },
+      node: node({ [version]: 'v2', [rebootRequired]: '', [cordoned]: '' }),
+    },
+    'release',
+  ],
+  [
+    'reboots such a node again before, also while paused',
+    {
+      status: { ...base, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-300), at(-100)] },
+      node: node({ [version]: 'v2', [rebootRequired]: '', [cordoned]: '' }),
+      view: paused,
+    },
+    'reboot',
   ],
   ['reboots nothing while paused', { node: node({ [version]: 'v2', [rebootRequired]: '' }), view: paused }, 'report'],
   ['upgrades before a reboot', { node: node({ [version]: 'v1', [rebootRequired]: '' }) }, 'upgrade'],

@@ -1,9 +1,10 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { needsUpgrade } from '#contract/node-marks.ts';
 import type { RolloutSettings } from '#contract/rollout.ts';
-import { isRetryRequested, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import { isVersionText } from '#contract/version.ts';
+import { isRetryRequested, pinnedVersionOf, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import type { JourneyName } from '#contract/windows-instance/resource.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { pausedText } from '#node/rollout/budget.ts';
@@ -59,18 +60,18 @@ function formerVersion({ instance, node, version }: ChangeFacts): string | undef
   const recorded = instance.status?.version;
   if (recorded !== undefined && recorded !== '' && recorded !== version) return recorded;
   const claimed = node?.annotations[nodeAnnotation.version] ?? '';
-  return /^[\w.+-]{1,128}$/.test(claimed) ? claimed : undefined;
+  return isVersionText(claimed) ? claimed : undefined;
 }
 
 /**
- * A fixed version of the operator is the better way back: then the host is upgraded to that. One whose former files are gone is
- * upgraded again when it is retried.
+ * A host that failed comes back first, whatever version is wanted. One whose former files are gone is upgraded to a fixed version of
+ * the operator. An administrator who retries can have it upgraded instead, unless it would go to the version that failed.
  */
 export function whyRollback({ instance, node, version }: ChangeFacts): string | undefined {
   const { upgrade } = instance.status ?? {};
-  if (upgrade === undefined || node === undefined) return undefined;
-  const isRetried = upgrade.fromAgent === undefined && isRetryRequested(instance);
-  const isDue = upgradeState(upgrade) === 'failed' && upgrade.to === version && !isRetried;
+  if (upgrade === undefined || node === undefined || upgradeState(upgrade) !== 'failed') return undefined;
+  const [hasWayBack, isSame] = [upgrade.fromAgent !== undefined, upgrade.to === version];
+  const isDue = isRetryRequested(instance) ? hasWayBack && isSame : hasWayBack || isSame;
   return isDue ? `rollback ${upgrade.to} -> ${upgrade.from}: ${upgrade.failed?.code}` : undefined;
 }
 
@@ -78,8 +79,17 @@ export function whyRollback({ instance, node, version }: ChangeFacts): string | 
 export function isUnfinished({ instance, node }: Pick<ChangeFacts, 'instance' | 'node'>, name: JourneyName): boolean {
   const { journey, upgrade } = instance.status ?? {};
   if (name === 'upgrade' && upgradeState(upgrade) === 'swapping') return true;
-  const isOwn = journey?.name === name && (name === 'upgrade' || name === 'rollback' || name === 'reboot');
-  return isOwn && node !== undefined && Object.hasOwn(node.annotations, nodeAnnotation.cordoned);
+  // A failed upgrade goes on as a rollback.
+  const isOwn = journey?.name === name || (name === 'rollback' && journey?.name === 'upgrade');
+  return isOwn && finished.has(name) && node !== undefined && isTakenOut(node);
+}
+
+/** Journeys that bring a node back which they have taken out of service. */
+const finished: ReadonlySet<JourneyName> = new Set(['upgrade', 'rollback', 'reboot']);
+
+/** The operator has taken the Node out of service; one that an administrator had cordoned has only the label. */
+export function isTakenOut({ annotations, labels }: NodeView): boolean {
+  return Object.hasOwn(annotations, nodeAnnotation.cordoned) || Object.hasOwn(labels, nodeLabel.upgrading);
 }
 
 /** Also an instance that is paused: its host has been changed, and would stay out of service. A drain is stopped. */
@@ -92,15 +102,14 @@ export function isChanged(facts: Pick<ChangeFacts, 'instance' | 'node'>, name: J
 /** Why an upgrade or reboot that is due has to wait, beside the budget. */
 export function changeGates(facts: ChangeFacts, view: RolloutView): Partial<Record<JourneyName, string>> {
   const upgrade = isUnfinished(facts, 'upgrade') ? undefined : upgradeGate(facts, view);
-  const reboot = isUnfinished(facts, 'reboot') ? undefined : rebootGate(facts, view);
+  const reboot = rebootGate(facts, view);
   return { ...(upgrade !== undefined && { upgrade }), ...(reboot !== undefined && { reboot }) };
 }
 
 function upgradeGate({ instance, version }: ChangeFacts, { settings, stoppedBy }: RolloutView): string | undefined {
   const { metadata, status } = instance;
   const { name = '', namespace = '' } = metadata;
-  const pinned = metadata.annotations?.[instanceAnnotation.pinnedVersion];
-  if (pinned !== undefined && pinned !== version) {
+  if ((pinnedVersionOf(instance) ?? version) !== version) {
     const free = `kubectl annotate windowsinstance ${name} -n ${namespace} ${instanceAnnotation.pinnedVersion}-`;
     return `it is pinned to its version; to upgrade it, run \`${free}\``;
   }
@@ -135,8 +144,8 @@ function retryText(host: string, namespace: string): string {
 }
 
 /** Names the alarm that a host reports while it waits. */
-function rebootGate({ instance, nowMs }: ChangeFacts, { settings }: RolloutView): string | undefined {
-  if (settings.isPaused) return pausedText;
-  const problem = rebootLimit(instance, nowMs)?.problem;
+function rebootGate(facts: ChangeFacts, { settings }: RolloutView): string | undefined {
+  if (settings.isPaused && !isUnfinished(facts, 'reboot')) return pausedText;
+  const problem = rebootLimit(facts.instance, facts.nowMs)?.problem;
   return problem === undefined ? undefined : `${problem.code}: ${problem.message}. ${problem.remedy}`;
 }

@@ -12,7 +12,7 @@ import {
 } from '#contract/windows-instance/resource.ts';
 import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { decide, type LifecycleFacts } from './decide.ts';
-import { isBetweenVersions, isChanged } from './decide-upgrade.ts';
+import { isBetweenVersions, isChanged, isUnfinished } from './decide-upgrade.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const own = 'v2';
@@ -202,10 +202,12 @@ function withInstance(facts: LifecycleFacts, over: Partial<LifecycleFacts['insta
   return { ...facts, instance: { ...facts.instance, ...over } };
 }
 
-test('a rejected host starts no journey but its removal', () => {
+test('a rejected host starts no journey but its removal; one that is out of service comes back', () => {
   check(facts => {
     const decision = decide({ ...facts, problem });
-    expect(isJourney(decision.do)).toBe(decision.do === 'remove');
+    if (!isJourney(decision.do) || decision.do === 'remove') return;
+    expect(decision).toEqual(decide({ ...facts, problem: undefined }));
+    expect(problem.code !== 'INSTANCE_DUPLICATE' && isUnfinished(facts, decision.do)).toBe(true);
   });
 });
 

@@ -1,13 +1,22 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
-import { isBetweenVersions, isChanged, whyFinishUpgrade, whyRollback, whyUpgrade } from './decide-upgrade.ts';
+import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import {
+  isBetweenVersions,
+  isChanged,
+  isTakenOut,
+  isUnfinished,
+  whyFinishUpgrade,
+  whyRollback,
+  whyUpgrade,
+} from './decide-upgrade.ts';
 
 export interface LifecycleFacts {
   instance: WindowsInstance;
@@ -129,8 +138,9 @@ function decideWork(facts: LifecycleFacts): Decision {
   if (removal !== undefined) return decideRemoval(removal, facts);
   const decision = decideNode(facts);
   if (problem === undefined) return decision;
-  // Of two instances of one host only one reports the Node; other rejected instances still report theirs.
-  const isSkipped = problem.code === 'INSTANCE_DUPLICATE' || 'cause' in decision;
+  // Of two instances of one host only one reports the Node; other rejected instances still report theirs, and bring it back.
+  const isStart = 'cause' in decision && !isUnfinished(facts, decision.do);
+  const isSkipped = problem.code === 'INSTANCE_DUPLICATE' || isStart;
   return isSkipped ? { do: 'leave', why: `it is not accepted: ${problem.code}` } : decision;
 }
 
@@ -168,7 +178,8 @@ function heldNode(facts: LifecycleFacts): NodeView | undefined {
 
 /** Its Node was configured completely, by this or another version, and is not in the middle of a change. */
 function isAtRest(facts: LifecycleFacts): boolean {
-  if (whyFinishUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return false;
+  const state = upgradeState(facts.instance.status?.upgrade);
+  if (state === 'failed' || whyFinishUpgrade(facts) !== undefined) return false;
   return isUpToDate(facts.node, facts.version) || whyUpgrade(facts) !== undefined;
 }
 
@@ -241,9 +252,4 @@ function isRecorded({ status = {} }: WindowsInstance, { uid }: NodeView): boolea
 export function credentialsMs({ instance, nowMs }: Pick<LifecycleFacts, 'instance' | 'nowMs'>): number | undefined {
   const endsMs = identityEndsMs(instance.status ?? {});
   return endsMs === undefined || endsMs <= nowMs ? undefined : endsMs - nowMs;
-}
-
-/** A Node that an administrator had cordoned has only the label. */
-function isTakenOut({ annotations, labels }: NodeView): boolean {
-  return Object.hasOwn(annotations, nodeAnnotation.cordoned) || Object.hasOwn(labels, nodeLabel.upgrading);
 }

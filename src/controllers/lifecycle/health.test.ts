@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { NodeView } from '#contract/node.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
 import { BrokenTimes } from './act/broken-times.ts';
-import { brokenLimitMs, decideHealth, type HealthDecision, isWatched, troubleOf } from './health.ts';
+import { brokenLimitMs, type BrokenTime, decideHealth, type HealthDecision, isWatched, troubleOf } from './health.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const [second, minute, hour] = [1000, 60_000, 3_600_000];
@@ -11,7 +11,14 @@ const soakMs = 10 * minute;
 const soaking = (ms: number): Partial<InstanceUpgrade> => ({ ready: ago(ms) });
 const soaked = (ms: number): Partial<InstanceUpgrade> => ({ ready: ago(2 * hour), soaked: ago(ms) });
 
-const rows: [about: string, upgrade: Partial<InstanceUpgrade>, brokenMs: number | undefined, want: HealthDecision][] = [
+const again = { from: 'v2' };
+const silent = (totalMs: number): BrokenTime => ({ totalMs });
+const rows: [
+  about: string,
+  upgrade: Partial<InstanceUpgrade>,
+  broken: BrokenTime | number | undefined,
+  want: HealthDecision,
+][] = [
   ['soaks', soaking(minute), undefined, { do: 'wait', ms: 9 * minute }],
   ['has soaked', soaking(10 * minute), undefined, { do: 'end soak' }],
   ['is broken for a moment', soaking(minute), 0, { do: 'wait', ms: brokenLimitMs }],
@@ -24,17 +31,30 @@ const rows: [about: string, upgrade: Partial<InstanceUpgrade>, brokenMs: number 
   ['goes back already', { ...soaking(minute), failed: { code: 'X', message: '', at: '' } }, minute, { do: 'nothing' }],
   [
     'was set up again with its version, and breaks',
-    { from: 'v2', ...soaking(minute) },
+    { ...again, ...soaking(9 * minute) },
     hour,
     { do: 'wait', ms: minute },
   ],
-  ['was set up again with its version, and soaks', { from: 'v2', ...soaking(soakMs) }, undefined, { do: 'end soak' }],
+  ['was set up again with its version, and stays broken', { ...again, ...soaking(soakMs) }, hour, { do: 'end soak' }],
+  ['was set up again with its version, and soaks', { ...again, ...soaking(soakMs) }, undefined, { do: 'end soak' }],
+  ['is silent, as in a reboot', soaking(minute), silent(2 * minute), { do: 'wait', ms: 3 * minute }],
+  ['stays silent', soaking(minute), silent(5 * minute), { do: 'fail' }],
+  [
+    'starts after a reboot',
+    soaking(minute),
+    { totalMs: 3 * minute, reportedMs: 20 * second },
+    { do: 'wait', ms: 40 * second },
+  ],
+  ['is silent again and again', soaking(minute), { totalMs: 5 * minute, reportedMs: second }, { do: 'fail' }],
+  ['soaks, while the clock is set back', soaking(-30 * minute), undefined, { do: 'wait', ms: soakMs }],
+  ['soaks since a time far in the future', soaking(-25 * hour), undefined, { do: 'end soak' }],
   ['soaks since a time that cannot be read', { ready: '?' }, undefined, { do: 'end soak' }],
 ];
-for (const [about, over, brokenMs, want] of rows) {
+for (const [about, over, time, want] of rows) {
   test(`a node that ${about}`, () => {
     const upgrade = { from: 'v1', to: 'v2', activated: ago(3 * hour), ...over };
-    expect(decideHealth({ upgrade, brokenMs, soakMs, nowMs })).toEqual(want);
+    const broken = typeof time === 'number' ? { totalMs: time, reportedMs: time } : time;
+    expect(decideHealth({ upgrade, broken, soakMs, nowMs })).toEqual(want);
   });
 }
 
@@ -53,21 +73,26 @@ const node: NodeView = {
 };
 test('a node is unhealthy when it is not ready or its agent reports a failure, not when it is cordoned', () => {
   expect(troubleOf(node, undefined)).toBeUndefined();
-  expect(troubleOf({ ...node, ready: false, readyMessage: 'kubelet stopped' }, 'ServiceFailure: x')).toBe(
-    'Node win-5 is not ready: kubelet stopped',
-  );
-  expect(troubleOf(node, 'ServiceFailure: kubelet\u001b[0m')).toBe(
-    'the agent of Node win-5 reports ServiceFailure: kubelet\\u001b[0m',
-  );
+  const down = { ...node, ready: false, readyMessage: 'kubelet stopped' };
+  const text = 'Node win-5 is not ready: kubelet stopped';
+  expect(troubleOf(down, 'ServiceFailure: x')).toEqual({ text, isSilent: false });
+  expect(troubleOf({ ...down, isSilent: true }, undefined)).toEqual({ text, isSilent: true });
+  expect(troubleOf(node, 'ServiceFailure: kubelet\u001b[0m')).toEqual({
+    text: 'the agent of Node win-5 reports ServiceFailure: kubelet\\u001b[0m',
+    isSilent: false,
+  });
 });
 
 test('only continuous trouble adds up', () => {
   const broken = new BrokenTimes();
-  expect(broken.note('a', true, 5000)).toBe(0);
-  expect(broken.note('a', true, 60_000)).toBe(55_000);
-  expect(broken.note('b', true, 60_000)).toBe(0);
-  expect(broken.note('a', false, 61_000)).toBeUndefined();
-  expect(broken.note('a', true, 62_000)).toBe(0);
+  const [loud, quiet] = [{ isSilent: false }, { isSilent: true }];
+  expect(broken.note('a', loud, 5000)).toEqual({ totalMs: 0, reportedMs: 0 });
+  expect(broken.note('a', loud, 60_000)).toEqual({ totalMs: 55_000, reportedMs: 55_000 });
+  expect(broken.note('b', loud, 60_000)).toEqual({ totalMs: 0, reportedMs: 0 });
+  expect(broken.note('a', quiet, 61_000)).toEqual({ totalMs: 56_000 });
+  expect(broken.note('a', loud, 62_000)).toEqual({ totalMs: 57_000, reportedMs: 0 });
+  expect(broken.note('a', undefined, 63_000)).toBeUndefined();
+  expect(broken.note('a', loud, 64_000)).toEqual({ totalMs: 0, reportedMs: 0 });
   broken.forget('a');
-  expect(broken.note('a', true, 99_000)).toBe(0);
+  expect(broken.note('a', loud, 99_000)).toEqual({ totalMs: 0, reportedMs: 0 });
 });

@@ -137,6 +137,20 @@ test('after three reboots in a day the host waits, and an event says so', async 
   await until(() => host.boots === 2);
 });
 
+test('a spec that is edited during the reboot causes no second one', async () => {
+  const { lab, host } = await joinedLab();
+  host.faults.exec = async command => {
+    if (!command.includes(' reboot ')) return undefined;
+    host.faults = {};
+    const answer = await host.run(command);
+    await lab.patchSpec({ labels: { zone: 'b' } });
+    return answer;
+  };
+  await askByAgent(lab);
+  await settled(lab, 1);
+  expect(host.boots).toBe(2);
+});
+
 /** Kills the operator right before its act of a number, then starts another. */
 async function killAt(number: number): Promise<'killed' | 'was done before'> {
   const { lab, host, operator } = await joinedLab();

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { findCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
 import { emptyReport, printReport } from '#contract/agent-report.ts';
-import { instanceAnnotation } from '#contract/names.ts';
+import { configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
 import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Watch } from '#kube/controller/watches.ts';
-import { type Pod, pods } from '#kube/resources.ts';
+import { configMaps, type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
@@ -151,4 +151,64 @@ test('a removal in the middle of an upgrade removes the host', async () => {
   await annotate(lab, removalRequest);
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();
+});
+
+const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+
+test('a host that is dead half an hour after its order has failed, and a host that just got it is retried', async () => {
+  const { lab, host, start } = await upgradeLab();
+  const order = (activated: string) =>
+    lab.patchStatus({
+      upgrade: { from: version, to: newer, fromAgent: 'ab'.repeat(32), staged: activated, activated },
+    });
+  host.stopAnswering();
+  await order(minutesAgo(1));
+  const first = start();
+  await lab.failed('HOST_UNREACHABLE');
+  expect((await lab.instance()).status?.upgrade?.failed).toBeUndefined();
+  await first.stop();
+  await order(minutesAgo(31));
+  start();
+  const { upgrade } = await lab.statusWhen(({ upgrade: now }) => now?.failed !== undefined);
+  expect(upgrade?.failed?.code).toBe('HOST_UNREACHABLE');
+  await lab.statusWhen(({ journey, phase }) => journey?.name === 'rollback' && phase === 'Failed');
+});
+
+test('a former leader gives neither node nor grant back, and a leader does, whatever hosts say', async () => {
+  const { lab, host, start } = await upgradeLab();
+  const ended: string[] = [];
+  const grants: Grants = { ...unlimitedGrants, end: async ({ metadata }) => void ended.push(metadata.name ?? '') };
+  const parts = { rollout: { grants, watchTurns: () => noWatch } };
+  const error = { code: 'LEADER_STALE', message: 'leader 4 orders it', remedy: 'No action is needed.' };
+  const refusals: string[] = [];
+  host.faults.exec = command => {
+    if (!command.includes(' stage ')) return undefined;
+    refusals.push(command);
+    return { exitCode: 1, stdout: JSON.stringify({ error }), stderr: '' };
+  };
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.cordoned]: '' } }, spec: { unschedulable: true } });
+  await lab.patchStatus({ phase: 'Upgrading', journey: { name: 'upgrade', cause: 'x', started: minutesAgo(1) } });
+  const leader = (isCurrent: boolean) => ({ term: () => 'a.3', isCurrent: async () => isCurrent });
+  const former = start({ ...parts, leader: leader(false) });
+  await until(() => refusals.length > 1);
+  await former.stop();
+  expect([(await lab.node())?.spec?.unschedulable, ended]).toEqual([true, []]);
+  start({ ...parts, leader: leader(true) });
+  await until(async () => ended.length > 0 && (await lab.node())?.spec?.unschedulable === undefined);
+});
+
+test('a host that is rejected in the middle of its upgrade comes back into service', async () => {
+  const { lab, host, start } = await upgradeLab({ source: { kind: 'ConfigMap', name: '10.0.0.5' } });
+  const { instances: name } = configMapName;
+  const data = { '10.0.0.5': 'username=Administrator' };
+  await lab.client.create(configMaps, { metadata: { name, namespace }, data });
+  const typo = { type: 'merge', body: { data: { '10.0.0.5': 'usrname' } } } as const;
+  host.faults.exec = async command => {
+    if (command.includes(' activate ')) await lab.client.patch(configMaps, name, typo, { namespace });
+    return undefined;
+  };
+  start();
+  const { conditions } = await upgraded(lab);
+  expect(findCondition(conditions, instanceCondition.accepted)).toMatchObject({ status: 'False' });
+  await untilInService(lab, newer);
 });

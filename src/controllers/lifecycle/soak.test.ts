@@ -20,7 +20,7 @@ async function granted(lab: JoinLab): Promise<string[]> {
   return parseGrants(map?.data).grants.map(({ journey }) => journey);
 }
 
-async function reportReady(lab: JoinLab, status: 'True' | 'False'): Promise<void> {
+async function reportReady(lab: JoinLab, status: 'True' | 'False' | 'Unknown'): Promise<void> {
   const body = { status: { conditions: [{ type: 'Ready', status, message: 'kubelet stopped posting' }] } };
   await lab.client.patch(nodes, 'win-5', { type: 'merge', body }, { subresource: 'status' });
 }
@@ -78,6 +78,19 @@ test('a node that is not ready for a moment keeps its new version', async () => 
   await upgraded(lab);
   await reportReady(lab, 'False');
   await until(async () => (await lab.instance()).status?.conditions?.some(({ reason }) => reason === 'NodeNotReady'));
+  await reportReady(lab, 'True');
+  const { upgrade } = await lab.statusWhen(soaked);
+  expect(upgrade?.failed).toBeUndefined();
+});
+
+test('a node without heartbeat for minutes, as in a reboot by hand, keeps its new version', async () => {
+  const { lab, start } = await upgradeLab();
+  const time = clock();
+  start({ clock: time });
+  await upgraded(lab);
+  const sinceMs = time.monotonicMs();
+  await reportReady(lab, 'Unknown');
+  await until(() => time.monotonicMs() - sinceMs > 3 * 60_000);
   await reportReady(lab, 'True');
   const { upgrade } = await lab.statusWhen(soaked);
   expect(upgrade?.failed).toBeUndefined();

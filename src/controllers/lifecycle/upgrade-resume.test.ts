@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { findCondition } from '#base/condition.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { KillBeforeAct } from '../../../test/kit/lifecycle/kill-before-act.ts';
 import { namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import {
@@ -68,8 +70,12 @@ async function killRollbackAt(number: number): Promise<Outcome> {
   const outcome = kill.isReached ? 'killed' : 'was done before';
   await kill.operator.kill();
   start();
-  const { upgrade, version: runs } = await rolledBack(lab);
+  const { upgrade, version: runs, conditions } = await rolledBack(lab);
   expect(upgrade).toMatchObject({ from: version, to: newer, failed });
+  expect(findCondition(conditions, instanceCondition.rolledBack)).toMatchObject({
+    status: 'True',
+    reason: failed.code,
+  });
   expect(runs).toBe(version);
   expect(host.activator.swaps).toEqual([newer, version]);
   expect(host.uploads).toEqual([]);

@@ -132,6 +132,18 @@ test('a host of another operator, whose files are no set, is drained and configu
   await untilInService(lab, newer);
 });
 
+const claims = ['9.9.9', newer, '$(reboot)'];
+test.each(claims)('the record of the operator counts, not the former version %s that a host claims', async claimed => {
+  const { lab, host, start } = await upgradeLab();
+  host.faults.answer = (verb, data) => {
+    const sets = { current: { version: claimed, agent: 'ab'.repeat(32), bundle: '' } };
+    return verb === 'inventory' ? { ...data, sets } : data;
+  };
+  start();
+  const { upgrade } = await lab.statusWhen(({ upgrade: now }) => now?.staged !== undefined);
+  expect(upgrade).toMatchObject({ from: version, to: newer });
+});
+
 test('an instance that is paused meanwhile is not touched, and goes on later', async () => {
   const { lab, host, start } = await upgradeLab();
   const gate = Promise.withResolvers<void>();

@@ -5,6 +5,7 @@ import { sentence } from '#base/trim-end.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import { isVersionText } from '#contract/version.ts';
 import {
   type InstanceJourney,
   type InstancePhase,
@@ -152,7 +153,8 @@ export function readyStatus(node: NodeView | undefined, version: string, stamp: 
   return before => {
     const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, journey: _j, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
-    const recorded = running === version ? version : (before.version ?? (isAdopted(before) ? running : undefined));
+    const claimed = isAdopted(before) && isVersionText(running) ? running : undefined;
+    const recorded = running === version ? version : (before.version ?? claimed);
     const status = {
       ...rest,
       phase: 'Ready' as const,

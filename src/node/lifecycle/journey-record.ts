@@ -54,11 +54,14 @@ export class JourneyRecord implements AsyncDisposable {
   #reboot: InstanceReboot | undefined;
   #isUninstalled = false;
   #changes: InstanceRecord = {};
+  #conditions: readonly NewCondition[] = [];
 
   constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
     const { status = {} } = instance;
     const isNew = isNewJourney(instance, options.journey?.name);
-    const { timeline = [], reboot, journey } = isNew ? {} : status;
+    const { timeline = [], journey } = isNew ? {} : status;
+    // A spec that is edited during a reboot is no reason for another one.
+    const isContinued = !isNew || (status.journey !== undefined && status.journey.name === options.journey?.name);
     const attempted = (name: string) => timeline.find(step => step.name === name);
     const started = journey?.started ?? timestamp(options.clock.now());
     this.#journey = options.journey && { ...options.journey, started };
@@ -66,11 +69,15 @@ export class JourneyRecord implements AsyncDisposable {
     this.#finished = new Set(timeline.filter(({ finished }) => finished !== undefined).map(({ name }) => name));
     this.#instance = instance;
     this.#options = options;
-    this.#reboot = reboot;
+    this.#reboot = isContinued ? status.reboot : undefined;
     // A Node that did not register in time will not register later either.
     this.awaitsNode = attempted('bootstrap') !== undefined && attempted('find node')?.lastError === undefined;
     this.installsAgent = attempted('agent service') !== undefined;
-    this.#status = () => configuringStatus(this.#view(), this.#stamp(), this.#phase);
+    this.#status = () => {
+      const stamp = this.#stamp();
+      const running = configuringStatus(this.#view(), stamp, this.#phase);
+      return before => withConditions(running(before), this.#conditions, stamp);
+    };
     this.#writer = new StatusWriter(instance, { ...options, change: () => this.#status() });
     this.journal = new Journal(timeline, options.clock, () => this.#writer.request());
   }
@@ -108,9 +115,10 @@ export class JourneyRecord implements AsyncDisposable {
     this.#phase = phase;
   }
 
-  /** Resolves once it is stored. */
-  async save(change: InstanceRecord): Promise<void> {
+  /** Resolves once it is stored, with the conditions that belong to it. */
+  async save(change: InstanceRecord, conditions: readonly NewCondition[] = []): Promise<void> {
     this.#changes = { ...this.#changes, ...change };
+    this.#conditions = [...this.#conditions, ...conditions];
     await this.#writer.write();
   }
 

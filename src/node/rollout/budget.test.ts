@@ -163,6 +163,12 @@ const rows: [title: string, request: GrantRequest, facts: Scene, want: true | Re
     /first hosts must have soaked/,
   ],
   [
+    'does not count a host that was set up again with its own version',
+    ask(1),
+    { ...upgraded({ state: 'soaked', isRepeated: true }, 3), granted: [2], settings: { ...two, first: '1' } },
+    /first hosts must have soaked/,
+  ],
+  [
     'other journeys need not wait for it',
     ask(1, 0, 'reboot'),
     { granted: [2], settings: { ...two, first: '1' } },

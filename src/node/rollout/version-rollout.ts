@@ -13,6 +13,8 @@ export interface HostUpgrade {
   /** Version of the operator. */
   to: string;
   state: UpgradeState;
+  /** It was set up again with its own version, which proves nothing. */
+  isRepeated?: boolean;
   /** It failed, and the roll-out of its version waits for an administrator. */
   isStopping: boolean;
   /** It failed, and an administrator goes on nevertheless. */
@@ -31,6 +33,7 @@ export function hostUpgrade(instance: WindowsInstance): HostUpgrade | undefined 
   return {
     to: upgrade.to,
     state: upgradeState(upgrade),
+    ...(upgrade.from === upgrade.to && { isRepeated: true }),
     isStopping: stoppedVersion(instance) !== undefined,
     isAccepted: isRollbackAccepted(instance),
     ...(!Number.isNaN(activatedMs) && { activatedMs }),
@@ -73,7 +76,7 @@ export interface VersionRollout {
 export function versionRollout({ hosts, grants, settings, version }: RolloutFacts): VersionRollout {
   const own = hosts.filter(({ upgrade }) => upgrade?.to === version);
   const open = new Set(hosts.filter(({ upgrade }) => isUpgradeOpen(upgrade)).map(({ uid }) => uid));
-  const soaked = own.filter(({ upgrade }) => upgrade?.state === 'soaked').length;
+  const soaked = own.filter(({ upgrade }) => upgrade?.state === 'soaked' && !upgrade.isRepeated).length;
   const isUpgrade = ({ journey, uid }: RolloutFacts['grants'][number]) =>
     journey === 'upgrade' || journey === 'rollback' || open.has(uid);
   return {

@@ -120,9 +120,10 @@ export class JourneyBench {
         reboots.push(reboot);
         return super.saveReboot(reboot, change);
       }
-      override save(change: InstanceRecord): Promise<void> {
+      override save(...saved: Parameters<JourneyRecord['save']>): Promise<void> {
+        const [change] = saved;
         if (Object.keys(change).length > 0) records.push(change);
-        return super.save(change);
+        return super.save(...saved);
       }
     }
     return new ListedRecord(instance, { client, clock, log: this.logged.log, nodes: cluster, phase: 'Configuring' });

@@ -21,6 +21,7 @@ const back: Rollback = {
   message: 'the Node was not Ready for 60 s',
   at: at(40),
   isBack: true,
+  isStuck: false,
   isAccepted: false,
   isRetried: false,
 };
@@ -87,6 +88,17 @@ const cases: [what: string, rollout: RolloutView, lines: string[]][] = [
       'Roll-out of 11.1.0: 0 of 2 upgraded, 1 rolling back, 1 rolled back',
       expect.stringMatching(/^ {2}stopped: win-4 goes back to 11\.0\.0 \(/) as string,
       expect.stringMatching(/^ {2}accepted: win-3 went back to 11\.0\.0 \(/) as string,
+    ],
+  ],
+  [
+    'a rollback that fails',
+    rollout({ isStopped: true, rollbacks: [{ ...back, isBack: false, isStuck: true }] }, { 'rolling back': 1 }),
+    [
+      'Roll-out of 11.1.0: 0 of 1 upgraded, 1 rolling back',
+      expect.stringMatching(
+        /stopped: win-3 cannot go back to 11\.0\.0, and still has the version that failed/,
+      ) as string,
+      '    to upgrade the others nevertheless:  wmco rollout continue',
     ],
   ],
   [

@@ -70,23 +70,31 @@ function rollbackLines({ rollbacks }: RolloutView): SafeText[] {
   ];
 }
 
-function rollbackText({ host, from, code, message, at, isBack, isAccepted, isRetried }: Rollback): string {
+function rollbackText({ host, from, code, message, at, isBack, isStuck, isAccepted, isRetried }: Rollback): string {
   const word = isAccepted ? 'accepted' : 'stopped';
-  const did = isBack ? `went back to ${from}` : `goes back to ${from}`;
+  const unfinished = isStuck
+    ? `cannot go back to ${from}, and still has the version that failed`
+    : `goes back to ${from}`;
+  const did = isBack ? `went back to ${from}` : unfinished;
   const next = isRetried ? '; it is tried again' : '';
   return `${word}: ${host} ${did}${next} (${timeText(at)}) ${code}: ${message}`;
 }
 
 function stopLines({ rollbacks }: RolloutView): SafeText[] {
-  const open = rollbacks.filter(({ isAccepted, isBack, isRetried }) => !isAccepted && isBack && !isRetried);
-  const [first] = open;
-  if (first === undefined) return [];
-  const [host, what] = open.length === 1 ? [shellWord(first.host), first.host] : ['HOST', 'a host'];
-  const commands: [purpose: string, command: string][] = [
-    [`to try ${what} again:`, `wmco rollout retry ${host}`],
-    ['to upgrade the others nevertheless:', 'wmco rollout continue'],
-    [`to keep ${what} at its version:`, `wmco rollout pin ${host}`],
-  ];
+  const open = rollbacks.filter(({ isAccepted, isRetried }) => !isAccepted && !isRetried);
+  const back = open.filter(({ isBack }) => isBack);
+  const [first] = back;
+  if (first === undefined && !open.some(({ isStuck }) => isStuck)) return [];
+  const [host, what] = back.length === 1 ? [shellWord(first?.host ?? ''), first?.host] : ['HOST', 'a host'];
+  const next: [purpose: string, command: string] = ['to upgrade the others nevertheless:', 'wmco rollout continue'];
+  const commands: (typeof next)[] =
+    first === undefined
+      ? [next]
+      : [
+          [`to try ${what} again:`, `wmco rollout retry ${host}`],
+          next,
+          [`to keep ${what} at its version:`, `wmco rollout pin ${host}`],
+        ];
   const width = Math.max(...commands.map(([purpose]) => widthOf(oneLine(purpose))));
   return commands.map(([purpose, command]) => safe`    ${padTo(oneLine(purpose), width)}  ${oneLine(command)}`);
 }

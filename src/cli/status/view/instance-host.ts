@@ -6,12 +6,13 @@ import {
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
+import { pinnedVersionOf } from '#contract/windows-instance/upgrade-state.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
 import { type ClusterView, duplicatePhase, type HostProblem, type HostView, type Removal } from './host-view.ts';
 import { notReady, problemOf, slowStep } from './instance-problem.ts';
 import { nodeNamed } from './lookups.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
-import { pinnedVersionOf, rollbackProblem, upgradeOf, upgradeText, type UpgradeView } from './upgrade.ts';
+import { rollbackProblem, upgradeOf, upgradeText, type UpgradeView } from './upgrade.ts';
 import { removalNote, removalOf, removalPhase, removalProblem, waitsForBudget } from './removal.ts';
 
 type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread' | 'operatorVersion'>;

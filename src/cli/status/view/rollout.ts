@@ -2,9 +2,10 @@ import { timestamp } from '#base/clock.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { parseRollout, soakTimeMs } from '#contract/rollout.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { pinnedVersionOf, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import type { ClusterView } from './host-view.ts';
 import { removalOf } from './removal.ts';
-import { pinnedVersionOf, type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
+import { type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
 
 /** Each host of a roll-out is in one group, in the order in which they are printed. */
 export const rolloutGroups = [
@@ -31,6 +32,8 @@ export interface Rollback {
   /** When the failure was noticed. */
   at: string;
   isBack: boolean;
+  /** The rollback fails, too: the host still has the version that failed, or parts of it. */
+  isStuck: boolean;
   isAccepted: boolean;
   isRetried: boolean;
 }
@@ -65,7 +68,7 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
   const counts = Object.fromEntries(rolloutGroups.map(group => [group, 0])) as Record<RolloutGroup, number>;
   for (const { group } of members) counts[group] += 1;
   const { settings } = parseRollout(view.rollout);
-  const soaked = members.filter(({ upgrade }) => upgrade?.soaked !== undefined && upgrade.failed === undefined).length;
+  const soaked = members.filter(({ upgrade }) => provedVersion(upgrade) !== undefined).length;
   const firstLeft = Math.max(0, settings.first - soaked);
   const soakMs = soakTimeMs(settings, soaked);
   const rollbacks = members.flatMap(rollbackOf);
@@ -142,10 +145,13 @@ function groupInService(
   return isRunning ? 'staging' : 'waiting';
 }
 
-function rollbackOf({ host, upgrade }: Member): Rollback[] {
+function rollbackOf({ host, upgrade, instance }: Member): Rollback[] {
   if (upgrade?.failed === undefined) return [];
   const { from, failed, state, isAccepted, isRetried } = upgrade;
-  return [{ host, from, ...failed, isBack: state === 'rolled back', isAccepted, isRetried }];
+  const { journey, phase } = instance.status ?? {};
+  const isBack = state === 'rolled back';
+  const isStuck = !isBack && journey?.name === 'rollback' && phase === 'Failed';
+  return [{ host, from, ...failed, isBack, isStuck, isAccepted, isRetried }];
 }
 
 /** Empty when the time cannot be read. */

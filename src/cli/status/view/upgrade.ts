@@ -1,6 +1,6 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation } from '#contract/names.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
+import { isRetryRequested, isRollbackAccepted } from '#contract/windows-instance/upgrade-state.ts';
 import type { HostProblem } from './host-view.ts';
 
 /** How far an upgrade is, in words. */
@@ -15,17 +15,15 @@ export interface UpgradeView extends InstanceUpgrade {
   isRetried: boolean;
 }
 
-export function upgradeOf({ metadata, status }: WindowsInstance): UpgradeView | undefined {
-  const { upgrade } = status ?? {};
+export function upgradeOf(instance: WindowsInstance): UpgradeView | undefined {
+  const { upgrade } = instance.status ?? {};
   if (upgrade === undefined) return undefined;
-  const { [instanceAnnotation.acceptedRollback]: accepted, [instanceAnnotation.retry]: retry } =
-    metadata.annotations ?? {};
   const hasFailed = upgrade.failed !== undefined;
   return {
     ...upgrade,
     state: stateOf(upgrade),
-    isAccepted: hasFailed && accepted === upgrade.to,
-    isRetried: hasFailed && retry !== undefined && retry !== upgrade.retry,
+    isAccepted: hasFailed && isRollbackAccepted(instance),
+    isRetried: hasFailed && isRetryRequested(instance),
   };
 }
 
@@ -40,11 +38,6 @@ function stateOf({ failed, rolledBack, soaked, ready, activated, staged }: Insta
 /** `upgrade 11.0.0 -> 11.1.0`. */
 export function upgradeText({ from, to }: Pick<InstanceUpgrade, 'from' | 'to'>): string {
   return `upgrade ${from} -> ${to}`;
-}
-
-/** The version that an administrator keeps the host at; undefined when it is upgraded like the others. */
-export function pinnedVersionOf({ metadata }: WindowsInstance): string | undefined {
-  return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
 }
 
 /** A rollback stops the roll-out of this version until an administrator decides. Later versions are not concerned. */

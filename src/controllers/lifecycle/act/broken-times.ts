@@ -1,20 +1,28 @@
+import type { BrokenTime, Trouble } from '../health.ts';
+
+interface Since {
+  brokenMs: number;
+  /** Missing while the node is silent. */
+  reportedMs?: number;
+}
+
 /** Since when watched nodes are unhealthy, by the monotonic clock of this process. */
 export class BrokenTimes {
-  readonly #sinceMs = new Map<string, number>();
+  readonly #since = new Map<string, Since>();
 
   /** For how long the node is unhealthy; undefined if it is not. */
-  note(key: string, isBroken: boolean, nowMs: number): number | undefined {
-    if (!isBroken) {
-      this.#sinceMs.delete(key);
+  note(key: string, trouble: Pick<Trouble, 'isSilent'> | undefined, nowMs: number): BrokenTime | undefined {
+    if (trouble === undefined) {
+      this.#since.delete(key);
       return undefined;
     }
-    const sinceMs = this.#sinceMs.get(key) ?? nowMs;
-    this.#sinceMs.set(key, sinceMs);
-    return nowMs - sinceMs;
+    const { brokenMs = nowMs, reportedMs = nowMs } = this.#since.get(key) ?? {};
+    this.#since.set(key, { brokenMs, ...(!trouble.isSilent && { reportedMs }) });
+    return { totalMs: nowMs - brokenMs, ...(!trouble.isSilent && { reportedMs: nowMs - reportedMs }) };
   }
 
   /** It is not watched, or a journey has changed the host. */
   forget(key: string): void {
-    this.#sinceMs.delete(key);
+    this.#since.delete(key);
   }
 }

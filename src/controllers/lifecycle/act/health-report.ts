@@ -36,21 +36,21 @@ export function lookAtHealth(instance: WindowsInstance, node: NodeView, work: Wo
     return unchanged;
   }
   const trouble = troubleOf(node, deps.nodes.agentFailure(node));
-  const brokenMs = broken.note(key, trouble !== undefined, clock.monotonicMs());
+  const brokenTime = broken.note(key, trouble, clock.monotonicMs());
   const soakMs = soakTimeMs(deps.grants.settings(), othersSoaked(instance, upgrade.to, work));
-  const next = decideHealth({ upgrade, brokenMs, soakMs, nowMs });
+  const next = decideHealth({ upgrade, broken: brokenTime, soakMs, nowMs });
   const retry = instance.metadata.annotations?.[instanceAnnotation.retry];
   const soaking = upgradeState(upgrade) === 'soaking' ? { soaksUntilMs: Date.parse(upgrade.ready ?? '') + soakMs } : {};
   switch (next.do) {
     case 'nothing':
       return unchanged;
     case 'wait':
-      return { ...unchanged, ...soaking, againMs: next.ms, why: trouble ?? 'the node soaks' };
+      return { ...unchanged, ...soaking, againMs: next.ms, why: trouble?.text ?? 'the node soaks' };
     case 'end soak':
       return { change: ofSame(upgrade, ({ nowMs: atMs }) => ({ soaked: timestamp(atMs) })) };
     case 'fail': {
       const failed = (stamp: StatusStamp) => ({
-        failed: { code: 'UPGRADE_UNHEALTHY', message: trouble ?? '', at: timestamp(stamp.nowMs) },
+        failed: { code: 'UPGRADE_UNHEALTHY', message: trouble?.text ?? '', at: timestamp(stamp.nowMs) },
         ...(retry !== undefined && { retry }),
       });
       return { change: ofSame(upgrade, failed), againMs: lagMs, why: 'the upgrade is rolled back' };

@@ -2,7 +2,7 @@ import type { NewCondition } from '#base/condition.ts';
 import { type AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
-import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import { instanceCondition, type InstancePhase, type JourneyName } from '#contract/windows-instance/resource.ts';
@@ -17,6 +17,7 @@ import { adopt, configure, reconnect } from '#node/lifecycle/configure/steps.ts'
 import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
+import { hasLostLead } from '#node/lifecycle/lost-lead.ts';
 import { withForceRemedy } from '#node/lifecycle/remove/cluster-steps.ts';
 import { type RemovalCluster, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
 import { remove } from '#node/lifecycle/remove/steps.ts';
@@ -34,6 +35,7 @@ import {
   removalFailureEvents,
   setupEvent,
 } from '../events.ts';
+import { isUnfinished } from '../decide-upgrade.ts';
 import { longestRetryMs } from '../retry.ts';
 
 export interface JourneyParts {
@@ -179,7 +181,12 @@ export async function runJourney<J extends HostJourney>(
   const { clock, log, metrics, nodes } = deps;
   using change = followChange(instance, instances);
   const rejection = new AbortController();
-  using _rejection = kind.needsAcceptance ? acceptance.follow(instance, () => rejection.abort(changed)) : undefined;
+  const isFinishing = isUnfinished({ instance, node: nodes.get(boundNode(instance) ?? '') }, kind.name);
+  const reject = ({ code }: AppError) => {
+    // A node that is out of service comes back, unless another instance has the host.
+    if (!isFinishing || code === 'INSTANCE_DUPLICATE') rejection.abort(changed);
+  };
+  using _rejection = kind.needsAcceptance ? acceptance.follow(instance, reject) : undefined;
   const signal = AbortSignal.any([pass.signal, change.signal, rejection.signal]);
   const { name, phase } = kind;
   const record = new JourneyRecord(instance, { client, clock, log, nodes, phase, journey: { name, cause } });
@@ -191,7 +198,7 @@ export async function runJourney<J extends HostJourney>(
   } catch (thrown) {
     if (isEndOfPass(signal)) return undefined;
     // What a host says must not hide a failure from the status of a leader.
-    if (isAppError(thrown, 'LEADER_STALE') && !(await deps.leader.isCurrent(signal))) throw thrown;
+    if (await hasLostLead(thrown, deps, signal)) throw thrown;
     const error = kind.failure(asAppError(thrown), journey);
     const isTransient = isTransientFailure(instance, error, clock.now());
     const events = isTransient ? [] : kind.failureEvents(instance, error);

@@ -1,12 +1,7 @@
-import { findCondition, type NewCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
-import { sentence } from '#base/trim-end.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
-import { instanceAnnotation } from '#contract/names.ts';
-import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
-import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import { UpgradeJourney } from '#node/lifecycle/upgrade/journey.ts';
 import { RollbackJourney } from '#node/lifecycle/upgrade/rollback-journey.ts';
 import { rollback, upgrade } from '#node/lifecycle/upgrade/steps.ts';
@@ -24,7 +19,7 @@ export const upgradeKind: JourneyKind<UpgradeJourney> = {
   failureEvents: (instance, error) => changeFailureEvents(instance, error, 'upgrade'),
   waitsFor: ({ wait }) => wait,
   finish: async (journey, { version }, log) => {
-    const { node, record, from, wait, address, instance } = journey;
+    const { node, record, from, wait, address } = journey;
     if (wait !== undefined) {
       log.info('Upgrade waits', { why: wait });
       await record.hold(node, version, `upgrade ${from} -> ${version} is staged and waits: ${wait}`);
@@ -33,16 +28,9 @@ export const upgradeKind: JourneyKind<UpgradeJourney> = {
     if (node === undefined) return;
     log.info('Upgraded node', { Node: node.name, from, to: version, ...journey.host.usage() });
     journey.announce(eventText.instanceUpgraded(address, node.name, from, version));
-    await record.finish(node, version, noRollback(instance, version));
+    await record.finish(node, version);
   },
 };
-
-/** A condition about an earlier upgrade is over. */
-function noRollback({ status }: WindowsInstance, version: string): NewCondition[] {
-  const { rolledBack: type } = instanceCondition;
-  if (findCondition(status?.conditions, type)?.status !== 'True') return [];
-  return [{ type, status: 'False', reason: conditionReason.upgraded, message: `The host runs version ${version}` }];
-}
 
 export const rollbackKind: JourneyKind<RollbackJourney> = {
   name: 'rollback',
@@ -56,8 +44,8 @@ export const rollbackKind: JourneyKind<RollbackJourney> = {
   failureEvents: (instance, error) => changeFailureEvents(instance, error, 'rollback'),
   waitsFor: ({ wait }) => wait,
   finish: async (journey, { version }, log) => {
-    const { node, record, target, wait, instance } = journey;
-    const { failed, to } = journey.upgrade;
+    const { node, record, target, wait } = journey;
+    const { to } = journey.upgrade;
     if (wait !== undefined) {
       log.info('Rollback waits', { why: wait });
       await record.hold(node, version, `rollback ${to} -> ${target} waits: ${wait}`);
@@ -65,30 +53,9 @@ export const rollbackKind: JourneyKind<RollbackJourney> = {
     }
     if (node === undefined) return;
     log.warn('Rolled back node', { Node: node.name, from: to, to: target, ...journey.host.usage() });
-    const why = `${failed?.code}: ${failed?.message}`;
-    journey.announce(eventText.instanceRolledBack(node.name, { from: target, to, why: shortened(why) }));
-    const condition = { type: instanceCondition.rolledBack, status: 'True', reason: failed?.code ?? '' } as const;
-    await record.finish(node, version, [{ ...condition, message: rolledBackMessage(instance, journey.upgrade) }]);
+    await record.finish(node, version);
   },
 };
-
-/** Events have room for a thousand characters. */
-const maxCauseLength = 700;
-
-function shortened(text: string): string {
-  return text.length <= maxCauseLength ? text : `${text.slice(0, maxCauseLength - 3)}...`;
-}
-
-function rolledBackMessage({ metadata }: WindowsInstance, { from, to, failed }: InstanceUpgrade): string {
-  const { name, namespace } = metadata;
-  const annotate = `kubectl annotate windowsinstance ${name} -n ${namespace} --overwrite`;
-  const { retry, acceptedRollback, pinnedVersion } = instanceAnnotation;
-  return (
-    `The host runs version ${from} again, because the upgrade to ${to} failed: ${sentence(failed?.message ?? '')} The roll-out ` +
-    `of ${to} is stopped. To try it again, run \`${annotate} ${retry}=$(date +%s)\`. To upgrade the other hosts nevertheless, run ` +
-    `\`${annotate} ${acceptedRollback}=${to}\`. To keep this host at its version, run \`${annotate} ${pinnedVersion}=${from}\`.`
-  );
-}
 
 /** The failure of a rollback does not hide why it was started. */
 function withFirstCause(error: AppError, { record }: RollbackJourney): AppError {

@@ -14,7 +14,7 @@ import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { maxSkewMs } from './preflight.ts';
 import { rebootTimeout } from './prepare-windows.ts';
-import { rebootOnce } from './reboot.ts';
+import { rebootWithinLimit } from './reboot.ts';
 import { checkAgent, checkCommand, checkReboot } from './remedies.ts';
 
 const installMs = 4 * 60_000;
@@ -126,7 +126,7 @@ export const rebootForSettings: Step<HostJourney> = {
     turn.note(undefined);
     // The inventory from the beginning of the journey may be of an earlier boot.
     journey.inventory = await askForInventory(journey, signal);
-    await rebootOnce(journey, settings, turn);
+    await rebootWithinLimit(journey, settings, turn);
     await deps.nodes.clearReport(joinedNode.name, 'rebootRequired', signal);
     // The next request is for another reboot.
     await record.saveReboot(undefined);

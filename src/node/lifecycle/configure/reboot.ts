@@ -4,6 +4,7 @@ import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import type { InstanceRecord } from '#contract/windows-instance/resource.ts';
 import { askAgent } from '../agent-call.ts';
 import type { HostJourney } from '../host-journey.ts';
+import { orderLimit, withReboot } from '../reboot/due.ts';
 import type { StepTurn } from '../step.ts';
 import { unreachableCodes } from '../unreachable.ts';
 import { askForInventory } from './agent-program.ts';
@@ -15,6 +16,18 @@ const [firstPauseMs, longestPauseMs] = [1000, 10_000];
 
 /** Errors while a host shuts down and starts. */
 const rebootErrors: readonly ErrorCode[] = [...unreachableCodes, 'AGENT_COMMAND_FAILED'];
+
+/** As `rebootOnce`, but at most as often in a day as is allowed: the reboot is counted before it is ordered. */
+export async function rebootWithinLimit(journey: HostJourney, reason: string, turn: StepTurn): Promise<void> {
+  const { record, deps, instance } = journey;
+  const { known, reboot } = record;
+  // An attempt that was interrupted after the order has been counted.
+  if (reboot?.because === reason) return rebootOnce(journey, reason, turn);
+  const nowMs = deps.clock.now();
+  const limit = orderLimit({ ...instance, status: known }, nowMs);
+  if (limit !== undefined) throw limit.problem;
+  await rebootOnce(journey, reason, turn, { reboots: withReboot(known.reboots, nowMs) });
+}
 
 /**
  * Reboots the host once for each reason: the boot id is recorded before the command is sent, so that an attempt in a later boot knows
@@ -30,9 +43,7 @@ export async function rebootOnce(
   const { bootId } = journey.inventory;
   if (wasRebooted(journey, reason)) return;
   if (bootId === '') throw unknownBoot(journey.address);
-  // An attempt that was interrupted here has been counted.
-  const isCounted = record.reboot?.because === reason;
-  await record.saveReboot({ bootId, because: reason }, isCounted ? {} : counted);
+  await record.saveReboot({ bootId, because: reason }, counted);
   deps.log.info('Rebooting host', { address: journey.address, because: reason });
   if (await requestReboot(journey, bootId, turn)) await waitForShutdown(journey, turn);
   await waitForStart(journey, bootId, turn);

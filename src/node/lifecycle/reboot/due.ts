@@ -44,11 +44,15 @@ export interface RebootLimit {
   endsMs: number;
 }
 
-/** Why the host is not rebooted again now; undefined when it may be. */
-export function rebootLimit({ metadata, status = {}, spec }: WindowsInstance, nowMs: number): RebootLimit | undefined {
+/** Why no reboot journey is started now; undefined when one may be. One that has begun is finished. */
+export function rebootLimit(instance: WindowsInstance, nowMs: number): RebootLimit | undefined {
+  return isInterrupted(instance.status ?? {}) ? undefined : orderLimit(instance, nowMs);
+}
+
+/** Why the host is not ordered to reboot again now; undefined when it may be. */
+export function orderLimit({ metadata, status = {}, spec }: WindowsInstance, nowMs: number): RebootLimit | undefined {
   const endsMs = nextRebootMs(status.reboots, nowMs);
-  // A reboot that has begun is finished, and is one of those that were counted.
-  if (endsMs === undefined || isInterrupted(status)) return undefined;
+  if (endsMs === undefined) return undefined;
   const problem = new AppError(
     'REBOOT_LIMIT',
     `${spec.address}: rebooted ${maxReboots} times in ${shortDuration(dayMs)}; the next reboot is possible at ${timestamp(endsMs)}`,

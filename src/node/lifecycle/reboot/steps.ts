@@ -4,12 +4,13 @@ import { askForInventory, loadAgent, takeInventory } from '../configure/agent-pr
 import { connect } from '../configure/connect.ts';
 import { otherName } from '../configure/name-check.ts';
 import { rebootTimeout } from '../configure/prepare-windows.ts';
-import { rebootOnce, wasRebooted } from '../configure/reboot.ts';
+import { rebootWithinLimit, wasRebooted } from '../configure/reboot.ts';
 import { checkAgent, checkCluster, checkPods, checkReboot } from '../configure/remedies.ts';
+import { hasLostLead } from '../lost-lead.ts';
 import { untilNode } from '../node-watch.ts';
 import { backInService, budgetRefusal, evictPods } from '../out-of-service.ts';
 import { runSteps, type Step, type StepRun } from '../step.ts';
-import { openRequest, withReboot } from './due.ts';
+import { openRequest } from './due.ts';
 import type { RebootJourney } from './journey.ts';
 
 const shortMs = 2 * 60_000;
@@ -63,7 +64,7 @@ const rebootHost: Step<RebootJourney> = {
     // The drain may have taken hours.
     journey.inventory = await askForInventory(journey, turn.signal);
     journey.hasRebooted = true;
-    await rebootOnce(journey, reason, turn, { reboots: withReboot(record.known.reboots, deps.clock.now()) });
+    await rebootWithinLimit(journey, reason, turn);
     await deps.nodes.clearReport(joinedNode.name, 'rebootRequired', turn.signal);
     const request = openRequest(instance, record.known);
     await record.saveReboot(undefined, request === undefined ? {} : { rebootRequest: request });
@@ -100,7 +101,7 @@ const awaitAgent: Step<RebootJourney> = {
   },
 };
 
-/** The next attempt reboots the host again, within its limit. */
+/** The next journey reboots the host again, within the limit. */
 function rebootAgain(journey: RebootJourney): AppError {
   const { address, nodeName } = journey;
   const message = `${address}: after the reboot the agent requires another one (${lastEvent(journey)})`;
@@ -139,8 +140,9 @@ export async function reboot(journey: RebootJourney, run: StepRun): Promise<void
     await runSteps([cordonNode], journey, run);
     if (journey.refusal === undefined) await runSteps(afterCordon, journey, run);
   } catch (error) {
+    const mayWrite = !run.signal.aborted && !(await hasLostLead(error, journey.deps, run.signal));
     // If this fails, the grant stays, and the next attempt has it.
-    if (!run.signal.aborted && isUntouched(journey)) await backInService(journey, run.signal).catch(() => undefined);
+    if (mayWrite && isUntouched(journey)) await backInService(journey, run.signal).catch(() => undefined);
     throw error;
   }
 }

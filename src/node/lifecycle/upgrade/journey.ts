@@ -6,10 +6,12 @@ import { pathKey } from '#contract/host-path.ts';
 import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
 import { file } from '#contract/paths.ts';
+import { isVersionText } from '#contract/version.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
 import { ConfigureJourney } from '../configure/journey.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import type { JourneyRecord } from '../journey-record.ts';
+import { rollbackIsOver } from './rolled-back.ts';
 import type { AgentSaid, SwapJourney } from './swap-journey.ts';
 
 export interface UpgradeParts {
@@ -52,11 +54,19 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     return this.isOrdered && isUpToDate(this.node, this.target);
   }
 
-  /** The version of the files that are swapped; of other hosts it is the recorded one. */
+  /**
+   * The version of the files in place if this operator has recorded it, or else the recorded one. What only the host or its Node says
+   * counts if no other version than the target is recorded.
+   */
   get from(): string {
-    const { version } = this.record.known;
-    const inPlace = this.knownInventory?.sets.current?.version || undefined;
-    return this.upgrade?.from ?? inPlace ?? version ?? this.node?.annotations[nodeAnnotation.version] ?? '';
+    const { version = '', upgrade: last } = this.record.known;
+    if (this.upgrade !== undefined) return this.upgrade.from;
+    const inPlace = this.knownInventory?.sets.current?.version ?? '';
+    const known = [version, last?.from, last?.to].includes(inPlace) ? [inPlace, version] : [version];
+    const former = known.find(each => each !== '' && each !== this.target);
+    if (former !== undefined) return former;
+    const claimed = this.node?.annotations[nodeAnnotation.version] ?? '';
+    return inPlace || version || (isVersionText(claimed) ? claimed : '');
   }
 
   /** The agent program that the host runs now, and that rolls back; undefined when the files of the host belong to no set. */
@@ -100,7 +110,9 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
 
   async recordDone(): Promise<void> {
     const { upgrade } = this;
-    if (upgrade !== undefined) await this.record.save({ upgrade: { ...upgrade, ready: this.#now() } });
+    if (upgrade === undefined) return;
+    const conditions = rollbackIsOver(this.instance, this.target);
+    await this.record.save({ upgrade: { ...upgrade, ready: this.#now() } }, conditions);
   }
 
   /** From now on the host is to go back. */

@@ -2,7 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { InventoryOptions } from '#contract/agent-command.ts';
-import type { EventText } from '#contract/events.ts';
+import { type EventText, eventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
@@ -10,6 +10,7 @@ import type { PlainFile } from '../../payload-source.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import { HostJourney } from '../host-journey.ts';
 import type { JourneyRecord } from '../journey-record.ts';
+import { rolledBackCondition } from './rolled-back.ts';
 import type { AgentSaid, SwapJourney } from './swap-journey.ts';
 
 /** A Node that goes back to the files of its former version. They are on the host, so nothing is uploaded. */
@@ -78,7 +79,19 @@ export class RollbackJourney extends HostJourney implements SwapJourney {
   }
 
   async recordDone(): Promise<void> {
+    const { upgrade, target, joinedNode, instance } = this;
+    const { failed, to } = upgrade;
+    const why = shortened(`${failed?.code}: ${failed?.message}`);
+    this.announce(eventText.instanceRolledBack(joinedNode.name, { from: target, to, why }));
     const rolledBack = timestamp(this.deps.clock.now());
-    await this.record.save({ version: this.target, upgrade: { ...this.upgrade, rolledBack } });
+    const conditions = [rolledBackCondition(instance, upgrade)];
+    await this.record.save({ version: target, upgrade: { ...upgrade, rolledBack } }, conditions);
   }
+}
+
+/** Events have room for a thousand characters. */
+const maxCauseLength = 700;
+
+function shortened(text: string): string {
+  return text.length <= maxCauseLength ? text : `${text.slice(0, maxCauseLength - 3)}...`;
 }

@@ -11,6 +11,7 @@ import { cordonAndLabelNode, desireVersion, findNode } from '../configure/node.t
 import { packPrograms, prepareAgent, prepareFiles } from '../configure/prepare-files.ts';
 import { enableContainers, reboot } from '../configure/prepare-windows.ts';
 import { stageFiles, stagePrograms } from '../configure/stage.ts';
+import { hasLostLead } from '../lost-lead.ts';
 import { asAppError, runSteps, type Step, type StepRun } from '../step.ts';
 import { activate } from './activate.ts';
 import { awaitAgent, awaitTarget } from './await-version.ts';
@@ -135,14 +136,24 @@ const rollbackCodes: readonly ErrorCode[] = [
   'HOST_REBOOT_TIMEOUT',
 ];
 
+/** So long after the order, any failure is one of the version: the administrator can decide, and others need not wait. */
+const patienceMs = 30 * 60_000;
+
 async function afterFailure(journey: UpgradeJourney, error: AppError, { signal, log }: StepRun): Promise<void> {
   try {
+    if (await hasLostLead(error, journey.deps, signal)) return;
     if (!journey.isOrdered) await giveBack(journey, signal);
-    else if (journey.isSwap && rollbackCodes.includes(error.code)) await journey.recordFailure(error);
+    else if (isFinal(journey, error)) await journey.recordFailure(error);
   } catch (thrown) {
     // The next attempt finds the Node as it is.
     log.warn('Ending a failed upgrade failed', { error: thrown });
   }
+}
+
+function isFinal({ isSwap, upgrade: begun, deps }: UpgradeJourney, { code }: AppError): boolean {
+  if (isSwap && rollbackCodes.includes(code)) return true;
+  const elapsedMs = deps.clock.now() - Date.parse(begun?.activated ?? '');
+  return !(elapsedMs < patienceMs);
 }
 
 /** Nothing was changed on the host: others need not wait for it, and pods can come back. */
