@@ -88,6 +88,27 @@ test('waits for the budget with its files staged, in service, and without a conn
   expect(lab.tokens).toBe(tokens);
 });
 
+test('a host that lost its files while it waited is not staged until it has all of them again', async () => {
+  const { lab, host, start } = await upgradeLab();
+  const budget = { isFree: false };
+  const grants: Grants = {
+    ...unlimitedGrants,
+    take: async () => (budget.isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being upgraded' }),
+  };
+  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(300) });
+  await lab.statusWhen(({ upgrade, phase }) => phase === 'Ready' && upgrade?.staged !== undefined);
+  await until(() => host.openConnections === 0);
+  await host.model.files.remove(file.nextSet);
+  const staged: (string | undefined)[] = [];
+  host.faults.exec = async command => {
+    if (command.includes(' stage ')) staged.push((await lab.instance()).status?.upgrade?.staged);
+    return undefined;
+  };
+  budget.isFree = true;
+  await upgraded(lab);
+  expect(staged).toEqual([undefined]);
+});
+
 test('a patch release moves only the contents that changed', async () => {
   const { lab, host, start } = await upgradeLab();
   const [old, fresh] = [memoryPayload(), memoryPayload('two')];

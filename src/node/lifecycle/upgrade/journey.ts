@@ -97,6 +97,12 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     await this.record.save({ upgrade: { from, to, staged: this.#now() } });
   }
 
+  /** The host has lost its next set: an attempt that ends before all of it is sent again must not count as staged. */
+  async forgetStaged(): Promise<void> {
+    const { from, target: to } = this;
+    await this.record.save({ upgrade: { from, to } });
+  }
+
   async recordOrder(signal: AbortSignal): Promise<void> {
     const { deps, joinedNode, from, target: to } = this;
     const { name } = joinedNode;

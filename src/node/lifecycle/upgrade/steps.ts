@@ -44,7 +44,7 @@ const findStaged: Steps = [connect, prepareAgent, ...identify];
 /** For an attempt that found its host staged, and needs the files nevertheless. */
 const prepare: Steps = [acquireSlot, prepareFiles, packPrograms];
 
-const stageAgain: Steps = [recordHost, stageNext];
+const stageAgain: Steps = [recordHost, stageNext, recordStaged];
 
 const takeOut: readonly Step<SwapJourney>[] = [cordonNode, drainNode];
 
@@ -112,6 +112,7 @@ async function runUpgrade(journey: UpgradeJourney, run: StepRun): Promise<void> 
   if (journey.knownInventory === undefined) await runSteps(findStaged, journey, run);
   if (!journey.isSwap) return configureOnce(journey, run);
   if (!journey.isOrdered && !journey.isSet('next')) {
+    await journey.forgetStaged();
     if (!journey.isPrepared) await runSteps(prepare, journey, run);
     await runSteps(stageAgain, journey, run);
     journey.releaseSlot();
