@@ -81,6 +81,8 @@ test('a host that waits for the budget stays in service and is not connected to'
   expect(host.connectionCount).toBe(before);
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
   budget.isFree = true;
+  // Otherwise it asks again after 15 s.
+  await annotate(lab, { wakes: 'the controller' });
   await settled(lab, 1);
 });
 
