@@ -45,6 +45,8 @@ type RolloutKey = (typeof rolloutKeys)[number];
 
 export interface RolloutResult {
   settings: RolloutSettings;
+  /** Keys whose values are invalid. */
+  invalid: ReadonlyMap<RolloutKey, AppError>;
   /** One for each key that is invalid or unknown. */
   problems: AppError[];
 }
@@ -62,22 +64,21 @@ const maxLength = 64;
 
 /**
  * Parses the data of `windows-rollout`; a missing or empty value is the default. An invalid value keeps the last valid one and does
- * not affect the others.
+ * not affect the others; only an invalid `paused` counts as true, because whoever writes it wants to stop the operator.
  */
 export function parseRollout(
   data: Readonly<Record<string, string>> = {},
   { last, namespace = defaultNamespace }: RolloutContext = {},
 ): RolloutResult {
   const edit = `\`kubectl edit configmap ${configMapName.rollout} -n ${namespace}\``;
-  const problems: AppError[] = [];
-  /** `invalid` is used when no valid value is known. */
-  function read<T>(key: RolloutKey, values: { parse: Parse<T>; fix: string; unset: T; last?: T; invalid?: T }): T {
+  const invalid = new Map<RolloutKey, AppError>();
+  function read<T>(key: RolloutKey, values: { parse: Parse<T>; fix: string; unset: T; last?: T }): T {
     const text = (ownMember(data, key) ?? '').trim();
     if (text === '') return values.unset;
     const value = text.length > maxLength ? undefined : values.parse(text);
     if (value !== undefined) return value;
-    problems.push(invalidValue(key, text, { fix: values.fix, edit }));
-    return values.last ?? values.invalid ?? values.unset;
+    invalid.set(key, invalidValue(key, text, { fix: values.fix, edit }));
+    return values.last ?? values.unset;
   }
   const unset = defaultRollout;
   const settings: RolloutSettings = {
@@ -91,9 +92,7 @@ export function parseRollout(
       parse: parseBoolean,
       fix: 'true or false',
       unset: unset.isPaused,
-      ...(last && { last: last.isPaused }),
-      // The user may have wanted to stop the operator.
-      invalid: true,
+      last: true,
     }),
     first: read('first', {
       parse: text => parseNumber(text, 0),
@@ -123,7 +122,8 @@ export function parseRollout(
   const unknown = Object.keys(data)
     .filter(key => !rolloutKeys.some(known => known === key))
     .toSorted(byteOrder);
-  return { settings, problems: [...problems, ...unknown.map(key => unknownKey(key, edit))].slice(0, maxProblems) };
+  const problems = [...invalid.values(), ...unknown.map(key => unknownKey(key, edit))].slice(0, maxProblems);
+  return { settings, invalid, problems };
 }
 
 /** How many of so many nodes may be out of service: a percentage is rounded down, to at least one. */
@@ -160,7 +160,8 @@ function parseDuration(text: string): number | undefined {
 
 function invalidValue(key: RolloutKey, text: string, { fix, edit }: { fix: string; edit: string }): AppError {
   const value = shown(text.slice(0, maxLength));
-  const message = `ConfigMap ${configMapName.rollout}: ${key} is ${value}, not ${fix}`;
+  const effect = key === 'paused' ? ', and counts as true' : '';
+  const message = `ConfigMap ${configMapName.rollout}: ${key} is ${value}, not ${fix}${effect}`;
   return new AppError('ROLLOUT_SETTING_INVALID', message, { remedy: `Set ${key} to ${fix}: ${edit}.` });
 }
 

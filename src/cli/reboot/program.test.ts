@@ -101,6 +101,17 @@ test('--no-wait says what keeps the host waiting', async () => {
   );
 });
 
+test('a reboot that has to wait for an administrator ends at once, and stays requested', async () => {
+  const now = new Date(systemClock.now()).toISOString();
+  await write({ reboots: [now, now, now] });
+  const rebooting = run(['win-1']);
+  expect(await rebooting.code).toBe(1);
+  expect(rebooting.text()).toMatch(
+    /rebooted 3 times in 24 h; .*\nThe reboot stays requested\. To cancel .*\/reboot-`\.\n$/,
+  );
+  expect(await requested()).toMatch(/Z$/);
+});
+
 const refused: [what: string, words: string[], code: number, want: RegExp][] = [
   ['no host', [], 2, /missing the host/],
   ['an unknown host', ['win-9'], 1, /HOST_UNKNOWN: .*\n {2}-> Use one of: joining, win-1\./],

@@ -2,6 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import { commandHelp } from '#base/command-line.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { instanceAnnotation } from '#contract/names.ts';
+import { parseRollout } from '#contract/rollout.ts';
 import { nextRebootMs } from '#node/lifecycle/reboot/due.ts';
 import { annotateInstance } from '../annotate-instance.ts';
 import { apiRefused } from '../api-refused.ts';
@@ -12,7 +13,7 @@ import { type ClusterSession, withCluster } from '../status/cluster-session.ts';
 import { findInstance, type InstanceTarget, requestRefused } from '../status/instance-target.ts';
 import { timeText } from '../status/screen/time-text.ts';
 import { durationText } from '../status/view/amounts.ts';
-import { budgetOf } from '../status/view/budget.ts';
+import { budgetText } from '../status/view/budget.ts';
 import { rebootsOf } from '../status/view/reboots.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
 import { readRebootOptions, rebootLine, type RebootOptions } from './options.ts';
@@ -51,10 +52,15 @@ async function requestReboot(
   print(await annotateInstance(instance, { [instanceAnnotation.reboot]: value }, session));
   print(
     `The operator drains Node ${node}, reboots the host and uncordons the Node; it waits while ` +
-      `${budgetOf(view, []).maxUnavailable} or more other Windows Nodes are out of service.`,
+      `${budgetText(view)} or more other Windows Nodes are out of service.`,
   );
-  for (const line of waitTexts(target, session)) print(line);
+  const waits = waitTexts(target, session);
+  for (const line of waits) print(line);
   if (!options.wait) return 0;
+  if (waits.length > 0) {
+    print(`The reboot stays requested. ${cancelText(host.name, session)}`);
+    return 1;
+  }
   if (!view.isOperatorRunning && !view.unread.includes('lease')) {
     print('The reboot starts when the operator runs.');
     return 1;
@@ -74,10 +80,15 @@ function waitTexts({ host, instance }: InstanceTarget, { view, clock }: ClusterS
     ...(instance.spec.paused === true
       ? ['spec.paused of the host is true; the reboot waits until you remove it.']
       : []),
-    ...(view.rollout['paused'] === 'true'
+    ...(parseRollout(view.rollout).settings.isPaused
       ? ['The roll-out is paused, and the reboot waits; to go on, run `wmco rollout resume`.']
       : []),
   ];
+}
+
+function cancelText(name: string, { namespace }: ClusterSession): string {
+  const annotate = `kubectl annotate windowsinstance ${name} -n ${namespace}`;
+  return `To cancel it before it starts, run \`${annotate} ${instanceAnnotation.reboot}-\`.`;
 }
 
 async function watch(
@@ -101,11 +112,11 @@ async function watch(
 function printEnd(
   end: RebootEnd,
   { name, node }: { name: string; node: string },
-  { print, namespace }: ClusterSession,
+  session: ClusterSession,
   { timeoutMs }: RebootOptions,
 ): ExitCode {
+  const { print } = session;
   const following = `\`wmco status -w ${shellWord(name)}\` follows it`;
-  const cancel = `kubectl annotate windowsinstance ${name} -n ${namespace} ${instanceAnnotation.reboot}-`;
   if (end === 'timed out') {
     throw new AppError('REBOOT_UNFINISHED', `host ${name} was not rebooted after ${durationText(timeoutMs)}`, {
       remedy: `The reboot goes on; ${following}.`,
@@ -114,6 +125,6 @@ function printEnd(
   if (end === 'rebooted') print(`Host ${name} was rebooted; Node ${node} is Ready.`);
   if (end === 'replaced') print('The request was canceled, or another one has replaced it.');
   if (end === 'gone') print(`WindowsInstance of host ${name} is gone.`);
-  if (end === 'stopped') print(`The reboot goes on; ${following}. To cancel it before it starts, run \`${cancel}\`.`);
+  if (end === 'stopped') print(`The reboot goes on; ${following}. ${cancelText(name, session)}`);
   return end === 'rebooted' ? 0 : 1;
 }

@@ -7,7 +7,7 @@ import { jsonText, oneLine, safe, yamlText } from '../safe-text.ts';
 import type { ClusterSession } from '../status/cluster-session.ts';
 import { findInstance } from '../status/instance-target.ts';
 import { rolloutLines } from '../status/screen/rollout-lines.ts';
-import { countText } from '../status/view/amounts.ts';
+import { countText, valueText } from '../status/view/amounts.ts';
 import { rolloutOf } from '../status/view/rollout.ts';
 import type { AskingTerminal, ExitCode } from '../terminal.ts';
 import { acceptableRollbacks, checkRetry, pinnedVersion, remainingWaits, versionToPin } from './decide.ts';
@@ -41,7 +41,11 @@ export const rolloutCommands: Readonly<Record<RolloutCommandName, Run>> = {
     print(
       isPaused ? 'The roll-out was paused already.' : 'The roll-out is paused. To go on, run `wmco rollout resume`.',
     );
-    const nodes = view.grants.map(({ node }) => node);
+    const inService = new Set(
+      view.nodes.flatMap(({ name, ready, unschedulable }) => (ready && !unschedulable ? [name] : [])),
+    );
+    const isKnown = !view.unread.includes('nodes');
+    const nodes = view.grants.flatMap(({ node }) => (isKnown && !inService.has(node) ? [node] : []));
     const names = `${nodes.slice(0, 5).join(', ')}${nodes.length > 5 ? ', …' : ''}`;
     if (nodes.length > 0)
       print(`Out of service, and finished nevertheless: ${countText(nodes.length, 'node')} (${names}).`);
@@ -113,7 +117,7 @@ export const rolloutCommands: Readonly<Record<RolloutCommandName, Run>> = {
     const target = findInstance(view, options.host);
     const version = pinnedVersion(target);
     print(await annotateInstance(target.instance, { [instanceAnnotation.pinnedVersion]: null }, session));
-    print(`Host ${target.host.name} was pinned to ${version}, and is upgraded with the others again.`);
+    print(`Host ${target.host.name} was pinned to ${valueText(version)}, and is upgraded with the others again.`);
     for (const line of remainingWaits(rolloutOf(view))) print(line);
     return 0;
   },

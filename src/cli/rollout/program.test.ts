@@ -8,7 +8,7 @@ import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import { versionKey } from '#contract/operator-status.ts';
 import type { InstanceUpgrade, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
-import { configMaps } from '#kube/resources.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import { at, instanceOf, recordedTerminal, statuses } from '../../../test/kit/status-views.ts';
 import { main } from '../main.ts';
@@ -42,6 +42,8 @@ beforeEach(async () => {
   await cluster.client.delete(configMaps, configMapName.rollout, inNamespace()).catch(unless(isNotFound));
 });
 
+const cordon = (unschedulable: boolean) =>
+  cluster.client.patch(nodes, 'win-1', { type: 'merge', body: { spec: { unschedulable } } });
 const inNamespace = () => ({ namespace: cluster.namespace });
 
 /** `answer` is what the user types; without it there is no terminal. */
@@ -109,13 +111,18 @@ test('pause creates the settings, keeps others, and resume ends it', async () =>
 });
 
 test('pause says which nodes are finished nevertheless, and resume that a rollback still stops it', async () => {
-  const grant = { node: 'win-1', journey: 'upgrade', since: at(0), uid: 'u' };
+  const grant = { node: 'win-1', journey: 'upgrade', since: at(0) };
   const metadata = { name: configMapName.rolloutGrants, ...inNamespace() };
-  await cluster.put(configMaps, { metadata, data: { 'win-1': JSON.stringify(grant) } });
   await set({ paused: 'false' });
+  await put('win-1', { upgrade: { from, to, activated: at(5) } });
   await put('win-2', { upgrade: back });
+  const { metadata: own } = await cluster.client.get(windowsInstances, 'win-1', inNamespace());
+  await cluster.put(configMaps, { metadata, data: { 'win-1': JSON.stringify({ ...grant, uid: own.uid }) } });
+  expect((await run(['pause'])).text).not.toContain('Out of service');
+  await cordon(true);
   expect((await run(['pause'])).text).toContain('Out of service, and finished nevertheless: 1 node (win-1).');
   expect((await run(['resume'])).text).toContain('is stopped by the rollback of win-2');
+  await cordon(false);
   await cluster.client.delete(configMaps, configMapName.rolloutGrants, inNamespace());
 });
 

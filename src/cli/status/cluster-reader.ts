@@ -12,8 +12,10 @@ import { ApiError, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
-import { configMaps, type Lease, leases, nodes } from '#kube/resources.ts';
+import { configMaps, type Lease, leases, type Node, nodes } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
+import { budgetHosts, nodeStates } from '#node/rollout/budget-facts.ts';
+import { runningGrants } from '#node/rollout/running-grants.ts';
 import { durationText } from './view/amounts.ts';
 import type { ClusterView, ListName } from './view/host-view.ts';
 
@@ -178,7 +180,7 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     hostKeys: dataOf('hostKeys'),
     rollout: dataOf('rollout'),
     operatorVersion: dataOf('operatorStatus')[versionKey] ?? '',
-    grants: parseGrants(dataOf('rolloutGrants')).grants,
+    grants: heldGrants(lists, dataOf('rolloutGrants'), deps),
     removedHosts: parseRemovedHosts(dataOf('removedHosts')).flatMap(note => (note.ok ? [note.value] : [])),
     machines: listOf('machines'),
     machineSets: listOf('machineSets'),
@@ -190,6 +192,15 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
       .flatMap(problemsIn),
     notes: [...notes, ...operator],
   };
+}
+
+/** Without those that have ended, which the operator drops at its next request. */
+function heldGrants(lists: Lists, data: Record<string, string>, { clock }: ClusterReaderDeps): ClusterView['grants'] {
+  const { grants, unavailable } = parseGrants(data);
+  if (lists.nodes === undefined) return grants;
+  const hosts = budgetHosts((lists.instances ?? []) as ClusterView['instances']);
+  const states = nodeStates(lists.nodes as readonly Node[]);
+  return runningGrants({ hosts, nodes: states, grants, unavailable, nowMs: clock.now() });
 }
 
 function operatorIn(lists: Lists): ClusterView['hasOperator'] {

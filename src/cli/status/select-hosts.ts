@@ -1,3 +1,4 @@
+import { namesNear } from '#base/closest.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
 import type { ClusterView, HostView, ListName } from './view/host-view.ts';
@@ -55,9 +56,12 @@ function namesOf({ name, aliases }: HostView): string[] {
 }
 
 function unknownHost(name: string, hosts: readonly HostView[], unread: readonly ListName[]): AppError {
-  const known = hosts.map(host => host.name).join(', ');
+  const known = namesNear(
+    name,
+    hosts.map(host => host.name),
+  );
   const unreadNodes = unread.includes('nodes') ? ', as far as it can be read: Nodes cannot' : '';
   return new AppError('HOST_UNKNOWN', `this cluster has no Windows host ${shown(name)}${unreadNodes}`, {
-    remedy: known === '' ? 'Add it to the ConfigMap windows-instances.' : `Use one of: ${known.slice(0, 500)}.`,
+    remedy: known === '' ? 'Add it to the ConfigMap windows-instances.' : `Use one of: ${known}.`,
   });
 }

@@ -41,6 +41,16 @@ for (const [what, upgrade, texts] of told) {
   });
 }
 
+test('tells in the order in which it happens, also what it sees at once', () => {
+  const upgrade = { ...versions, staged: '1', activated: '2' };
+  const seen = { instances: instances(upgrade), nodes: [nodeOf('win-1', { unschedulable: true })] };
+  expect(new UpgradeLines().next(seen, 0).map(({ text }) => text.slice(0, 20))).toEqual([
+    'has the files of 11.',
+    'is out of service: c',
+    'swaps the files of 1',
+  ]);
+});
+
 test('tells a milestone again when it is reached again', () => {
   const lines = new UpgradeLines();
   for (const activated of ['2', '7']) {

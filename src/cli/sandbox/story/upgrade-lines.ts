@@ -37,15 +37,19 @@ export class UpgradeLines {
     );
     const moved = nodes.flatMap(node => this.#service(node, nowMs));
     this.mostOut = Math.max(this.mostOut, this.#outSinceMs.size);
-    return [...moved, ...reached];
+    // Files are staged before the Node goes out of service; the swap and its end come after it.
+    const isStaged = ({ milestone }: { milestone: number }) => milestone === 0;
+    const before = reached.filter(isStaged);
+    const after = reached.filter(each => !isStaged(each));
+    return [...before, ...moved, ...after].map(({ host, text }) => ({ host, text }));
   }
 
-  #milestones(host: string, upgrade: InstanceUpgrade): UpgradeLine[] {
-    return milestones.flatMap(([at, text], index) => {
-      const key = `${host} ${upgrade.to} ${index} ${at(upgrade)}`;
+  #milestones(host: string, upgrade: InstanceUpgrade): (UpgradeLine & { milestone: number })[] {
+    return milestones.flatMap(([at, text], milestone) => {
+      const key = `${host} ${upgrade.to} ${milestone} ${at(upgrade)}`;
       if (at(upgrade) === undefined || this.#told.has(key)) return [];
       this.#told.add(key);
-      return [{ host, text: text(upgrade) }];
+      return [{ host, text: text(upgrade), milestone }];
     });
   }
 

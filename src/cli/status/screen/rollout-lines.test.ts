@@ -24,6 +24,8 @@ const back: Rollback = {
   isStuck: false,
   isAccepted: false,
   isRetried: false,
+  isPinned: false,
+  otherAccepted: undefined,
 };
 const commands = (host: string, what: string) => [
   expect.stringMatching(new RegExp(`^ {4}to try ${what} again: +wmco rollout retry ${host}$`)) as string,
@@ -53,7 +55,7 @@ const cases: [what: string, rollout: RolloutView, lines: string[]][] = [
   [
     'a pause, failures and pins',
     rollout(
-      { isPaused: true, failing: ['win-7'], pinned: [{ host: 'win-8', version: '11.0.0' }] },
+      { isPaused: true, failing: ['win-7'], pinned: [{ host: 'win-8', version: '11.0.0', runs: '11.0.0' }] },
       { failing: 1, pinned: 1 },
     ),
     [
@@ -118,6 +120,43 @@ const cases: [what: string, rollout: RolloutView, lines: string[]][] = [
 for (const [what, value, lines] of cases) {
   test(`prints ${what}`, () => expect(rolloutLines(value, noonMs)).toEqual(lines));
 }
+
+test('a pinned host that went back is not advised to be pinned, and an ignored acceptance is named', () => {
+  const pinned = { ...back, isPinned: true, otherAccepted: '9.9.9' };
+  const [, stopped, ...advice] = rolloutLines(rollout({ rollbacks: [pinned] }, { 'rolled back': 1 }));
+  expect(stopped).toMatch(/accepted-rollback is 9\.9\.9, not 11\.1\.0, and is ignored$/);
+  expect(advice).toEqual([
+    expect.stringMatching(/again: +wmco rollout unpin win-3 && wmco rollout retry win-3$/) as string,
+    expect.stringMatching(/wmco rollout continue$/) as string,
+  ]);
+});
+
+test('a long pin that the host does not run is shortened, and is a warning', () => {
+  const version = `\u001b\u202e${'9'.repeat(13_000)}`;
+  const lines = rolloutLines(rollout({ pinned: [{ host: 'win-8', version, runs: '11.0.0' }] }, { pinned: 1 }));
+  expect(lines[1]).toMatch(/^ {2}pinned: win-8 to \\u001b\\u202e9{45}\.\.\., but it runs 11\.0\.0$/);
+});
+
+test('an invalid setting is named with its remedy, and nothing that depends on it is claimed', () => {
+  const upgrade = { from: '11.0.0', to: '11.1.0', ready: at(1) };
+  const instances = [
+    instanceOf('a', { phase: 'Ready', version: '11.1.0', upgrade }),
+    instanceOf('b', { phase: 'Ready', version: '11.0.0' }),
+  ];
+  const settings = { soak: '5 s', first: 'one', paused: 'True' };
+  const view = viewOf({ operatorVersion: '11.1.0', instances, rollout: settings });
+  const lines = rolloutLines(rolloutOf(view) as RolloutView, noonMs);
+  expect(lines).toEqual([
+    'Roll-out of 11.1.0: 0 of 2 upgraded, 1 soaking, 1 waiting',
+    expect.stringMatching(/invalid: .*paused is "True", not true or false, and counts as true$/) as string,
+    '    -> Set paused to true or false: `kubectl edit configmap windows-rollout -n ns`.',
+    expect.stringMatching(/first is "one".*; the operator keeps the last valid value that it has read$/) as string,
+    expect.stringMatching(/-> Set first to a number: `kubectl edit/) as string,
+    expect.stringMatching(/soak is "5 s".*; the operator keeps the last valid value/) as string,
+    expect.stringMatching(/-> Set soak to/) as string,
+    expect.stringMatching(/^ {2}paused: /) as string,
+  ]);
+});
 
 test('without a time it prints only what does not change by itself', () => {
   const soaking = rollout({ soaking: [{ host: 'a', until: '2026-03-01T12:04:00Z' }] }, { soaking: 1 });

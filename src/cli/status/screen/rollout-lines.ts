@@ -1,6 +1,7 @@
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { shellWord } from '../../shell-quote.ts';
-import { durationText } from '../view/amounts.ts';
+import { durationText, valueText } from '../view/amounts.ts';
+import { ignoredText } from '../view/upgrade.ts';
 import { type Rollback, type RolloutGroup, type RolloutView, rolloutGroups } from '../view/rollout.ts';
 import { padTo, widthOf } from './text-width.ts';
 import { timeText } from './time-text.ts';
@@ -13,17 +14,29 @@ const maxNames = 5;
  * on. Without a time, the lines change only when something happens.
  */
 export function rolloutLines(rollout: RolloutView, nowMs?: number): SafeText[] {
-  const { version, hosts, upgrading, failing, pinned } = rollout;
-  const pins = pinned.map(({ host, version: at }) => `${host} to ${at}`);
+  const { version, hosts, upgrading, failing, pinned, invalidSettings } = rollout;
   return [
-    safe`Roll-out of ${oneLine(version)}: ${oneLine(hosts === 0 ? 'no host is configured yet' : countsText(rollout, nowMs))}`,
+    safe`Roll-out of ${oneLine(valueText(version))}: ${oneLine(hosts === 0 ? 'no host is configured yet' : countsText(rollout, nowMs))}`,
     ...namesLine('upgrading', upgrading),
     ...namesLine('failing, is retried', failing),
-    ...namesLine('pinned', pins),
+    ...namesLine('pinned', pinned.map(pinText)),
+    ...invalidSettings.flatMap(settingLines),
     ...waitLines(rollout),
     ...rollbackLines(rollout),
     ...stopLines(rollout),
   ];
+}
+
+/** `win-8 to 11.0.0`. A pin keeps the host at the version that it runs, whatever it names. */
+function pinText({ host, version, runs }: RolloutView['pinned'][number]): string {
+  const other = runs === undefined || runs === version ? '' : `, but it runs ${valueText(runs)}`;
+  return `${host} to ${valueText(version)}${other}`;
+}
+
+/** What the operator uses meanwhile is not known here. */
+function settingLines({ key, message, remedy }: RolloutView['invalidSettings'][number]): SafeText[] {
+  const meanwhile = key === 'paused' ? '' : '; the operator keeps the last valid value that it has read';
+  return [safe`  invalid: ${oneLine(message)}${oneLine(meanwhile)}`, safe`    -> ${oneLine(remedy)}`];
 }
 
 /** `12 of 40 upgraded, 1 soaking (until 12:04:00 UTC, 4 min left), 27 waiting`. */
@@ -54,30 +67,32 @@ function waitLines({ counts, firstLeft, isPaused, isStopped }: RolloutView): Saf
   const hasWaiting = counts.waiting + counts.staging + counts.staged > 0;
   if (isPaused)
     return [safe`  paused: no upgrade starts, and no node is taken out of service, until \`wmco rollout resume\``];
-  if (!hasWaiting || isStopped || firstLeft === 0) return [];
+  if (!hasWaiting || isStopped || firstLeft === undefined || firstLeft === 0) return [];
   return [
     safe`  the others wait until ${oneLine(firstLeft === 1 ? '1 more host has' : `${firstLeft} more hosts have`)} soaked (first)`,
   ];
 }
 
 /** Those that stop the roll-out first. */
-function rollbackLines({ rollbacks }: RolloutView): SafeText[] {
+function rollbackLines({ rollbacks, version }: RolloutView): SafeText[] {
   const ordered = rollbacks.toSorted((one, other) => Number(one.isAccepted) - Number(other.isAccepted));
   const left = ordered.length - maxNames;
   return [
-    ...ordered.slice(0, maxNames).map(rollback => safe`  ${oneLine(rollbackText(rollback))}`),
+    ...ordered.slice(0, maxNames).map(rollback => safe`  ${oneLine(rollbackText(rollback, version))}`),
     ...(left > 0 ? [safe`  … and ${left} more, see \`wmco status\``] : []),
   ];
 }
 
-function rollbackText({ host, from, code, message, at, isBack, isStuck, isAccepted, isRetried }: Rollback): string {
+function rollbackText(rollback: Rollback, to: string): string {
+  const { host, from, code, message, at, isBack, isStuck, isAccepted, isRetried, otherAccepted } = rollback;
   const word = isAccepted ? 'accepted' : 'stopped';
   const unfinished = isStuck
     ? `cannot go back to ${from}, and still has the version that failed`
     : `goes back to ${from}`;
   const did = isBack ? `went back to ${from}` : unfinished;
   const next = isRetried ? '; it is tried again' : '';
-  return `${word}: ${host} ${did}${next} (${timeText(at)}) ${code}: ${message}`;
+  const ignored = ignoredText({ otherAccepted, to });
+  return `${word}: ${host} ${did}${next} (${timeText(at)}) ${code}: ${message}${ignored === undefined ? '' : `; ${ignored}`}`;
 }
 
 function stopLines({ rollbacks }: RolloutView): SafeText[] {
@@ -91,9 +106,14 @@ function stopLines({ rollbacks }: RolloutView): SafeText[] {
     first === undefined
       ? [next]
       : [
-          [`to try ${what} again:`, `wmco rollout retry ${host}`],
+          [
+            `to try ${what} again:`,
+            `${first.isPinned && back.length === 1 ? `wmco rollout unpin ${host} && ` : ''}wmco rollout retry ${host}`,
+          ],
           next,
-          [`to keep ${what} at its version:`, `wmco rollout pin ${host}`],
+          ...(back.every(({ isPinned }) => isPinned)
+            ? []
+            : [[`to keep ${what} at its version:`, `wmco rollout pin ${host}`] satisfies typeof next]),
         ];
   const width = Math.max(...commands.map(([purpose]) => widthOf(oneLine(purpose))));
   return commands.map(([purpose, command]) => safe`    ${padTo(oneLine(purpose), width)}  ${oneLine(command)}`);

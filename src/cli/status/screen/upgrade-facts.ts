@@ -1,7 +1,9 @@
 import { nextRebootMs, recentReboots } from '#node/lifecycle/reboot/due.ts';
+import { valueText } from '../view/amounts.ts';
 import { shellWord } from '../../shell-quote.ts';
 import type { HostView } from '../view/host-view.ts';
 import { rebootsOf } from '../view/reboots.ts';
+import { ignoredText } from '../view/upgrade.ts';
 import { timeText } from './time-text.ts';
 
 /** `11.0.0 -> 11.1.0: staged 2026-07-01 12:00:05 UTC, in service again …, soaking`. */
@@ -24,12 +26,15 @@ export function rollbackText({ upgrade }: HostView): string | undefined {
   const { failed, rolledBack, from, isAccepted, isRetried } = upgrade;
   const when = rolledBack === undefined ? `not yet at ${from}` : `to ${from}, ${timeText(rolledBack)}`;
   const decided = isRetried ? ['it is tried again'] : isAccepted ? ['accepted: other hosts are upgraded'] : [];
-  return [`${when}, because of ${failed.code}: ${failed.message}`, ...decided].join('; ');
+  const ignored = ignoredText(upgrade) ?? [];
+  return [`${when}, because of ${failed.code}: ${failed.message}`, ...decided, ignored].flat().join('; ');
 }
 
-export function pinText({ name, pinnedVersion }: HostView): string | undefined {
+export function pinText({ name, pinnedVersion, instance }: HostView): string | undefined {
   if (pinnedVersion === undefined) return undefined;
-  return `to ${pinnedVersion}; to upgrade it with the others: \`wmco rollout unpin ${shellWord(name)}\``;
+  const { version = pinnedVersion } = instance?.status ?? {};
+  const other = version === pinnedVersion ? '' : `, but it runs ${valueText(version)}`;
+  return `to ${valueText(pinnedVersion)}${other}; to upgrade it with the others: \`wmco rollout unpin ${shellWord(name)}\``;
 }
 
 /** `2 of at most 3 in 24 h, requested 2026-07-01T12:00:05Z`. */
@@ -40,7 +45,7 @@ export function rebootText(host: HostView, nowMs: number): string | undefined {
   const nextMs = nextRebootMs(ordered, nowMs);
   return [
     `${recentReboots(ordered, nowMs).length} of at most ${limit} in 24 h`,
-    ...(requested === undefined ? [] : [`requested ${timeText(requested)}`]),
+    ...(requested === undefined ? [] : [`requested ${timeText(valueText(requested))}`]),
     ...(nextMs === undefined ? [] : [`the next one after ${timeText(new Date(nextMs).toISOString())}`]),
   ].join(', ');
 }

@@ -8,6 +8,7 @@ import {
 } from '#contract/windows-instance/resource.ts';
 import { pinnedVersionOf } from '#contract/windows-instance/upgrade-state.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
+import { valueText } from './amounts.ts';
 import { type ClusterView, duplicatePhase, type HostProblem, type HostView, type Removal } from './host-view.ts';
 import { notReady, problemOf, slowStep } from './instance-problem.ts';
 import { nodeNamed } from './lookups.ts';
@@ -26,7 +27,8 @@ export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts):
   const isNodeGone = removal === undefined && node === undefined && isNodeMissed(instance, facts);
   const upgrade = upgradeOf(instance);
   const pinnedVersion = pinnedVersionOf(instance);
-  const rollback = rollbackProblem(upgrade, { name: instance.metadata.name ?? '', ...facts });
+  const isPinned = pinnedVersion !== undefined;
+  const rollback = rollbackProblem(upgrade, { name: instance.metadata.name ?? '', isPinned, ...facts });
   const state =
     removal === undefined
       ? withRollback(hostState(instance, failing, node, { isNodeGone, upgrade, pinnedVersion }), rollback)
@@ -204,10 +206,12 @@ function readyNote(
 ): string | undefined {
   const configured = findCondition(conditions, instanceCondition.configured);
   const waiting = waitsForBudget(conditions);
+  const isLimited = findCondition(conditions, instanceCondition.ready)?.reason === 'REBOOT_LIMIT';
+  if (isLimited) return ['REBOOT_LIMIT', upgradeNote(upgrade)].filter(isText).join('; ');
   if (waiting !== undefined) return waitNote(waiting, upgrade);
   const upgraded = upgradeNote(upgrade);
   if (upgraded !== undefined) return upgraded;
-  if (pinnedVersion !== undefined) return `pinned to ${pinnedVersion}`;
+  if (pinnedVersion !== undefined) return `pinned to ${valueText(pinnedVersion)}`;
   if (configured?.reason === 'OtherVersion') return configured.message;
   if (node === undefined || !node.unschedulable) return undefined;
   return node.annotations[nodeAnnotation.cordoned] === undefined ? 'cordoned by a user' : 'cordoned by the operator';

@@ -48,6 +48,7 @@ const groups: [what: string, group: RolloutGroup | undefined, instance: WindowsI
     'upgrading',
     member('a', { upgrade: { from, to, activated: at(5) } }, pin),
   ],
+  ['a host pinned to the new version', 'waiting', member('a', {}, { [instanceAnnotation.pinnedVersion]: to })],
   ['a paused host', 'paused', member('a', { phase: 'Paused' }, {}, { paused: true })],
   ['a host that is being removed', undefined, member('a', {}, { [instanceAnnotation.removal]: at(0) })],
   ['a host that joins', undefined, instanceOf('a', structuredClone(statuses.configuring))],
@@ -94,7 +95,8 @@ const soaks: [what: string, instances: WindowsInstance[], rollout: Record<string
   ['2 min for others', [soaking, soaked], {}, at(120)],
   ['10 min for the second of two first hosts', [soaking, soaked], { first: '2' }, at(600)],
   ['as long as the setting says', [soaking], { soak: '30s' }, at(30)],
-  ['10 min with a setting that is none', [soaking], { soak: '99h' }, at(600)],
+  ['an unknown time with a setting that is none', [soaking], { soak: '99h' }, ''],
+  ['an unknown time if it is not known whether it is one of the first', [soaking], { first: 'x' }, ''],
 ];
 for (const [what, instances, rollout, until] of soaks) {
   test(`the soak takes ${what}`, () => {
@@ -102,6 +104,14 @@ for (const [what, instances, rollout, until] of soaks) {
     expect(first).toEqual({ host: 'a', until: until.replace('.000Z', 'Z') });
   });
 }
+
+test('lists every pinned host, with the version that it runs', () => {
+  const instances = [member('a', { version: to }, pin), member('b', {}, pin), member('c', {})];
+  expect(rolloutOf(view(instances))?.pinned).toEqual([
+    { host: 'a', version: from, runs: to },
+    { host: 'b', version: from, runs: from },
+  ]);
+});
 
 test('without a version of the operator, the last upgrade has it', () => {
   const older = member('a', { upgrade: { from, to: '12.0.0', staged: at(0) } });

@@ -3,7 +3,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { parseRollout, soakTimeMs } from '#contract/rollout.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { pinnedVersionOf, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
-import type { ClusterView } from './host-view.ts';
+import type { ClusterView, HostProblem } from './host-view.ts';
 import { removalOf } from './removal.ts';
 import { type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
 
@@ -36,6 +36,9 @@ export interface Rollback {
   isStuck: boolean;
   isAccepted: boolean;
   isRetried: boolean;
+  isPinned: boolean;
+  /** The version in `accepted-rollback`, when it is not the one that failed. */
+  otherAccepted: string | undefined;
 }
 
 /** How far the hosts are on the way to the version of the operator. */
@@ -48,13 +51,17 @@ export interface RolloutView {
   isPaused: boolean;
   /** A host was rolled back, and no administrator has accepted it. */
   isStopped: boolean;
-  /** Hosts that still have to soak before others follow. */
-  firstLeft: number;
+  /** Hosts that still have to soak before others follow; undefined while the setting is invalid. */
+  firstLeft: number | undefined;
+  /** `until` is empty when it is not known. */
   soaking: readonly { host: string; until: string }[];
   upgrading: readonly string[];
   failing: readonly string[];
   rollbacks: readonly Rollback[];
-  pinned: readonly { host: string; version: string }[];
+  /** Also those that the roll-out does not concern; `runs` is the version of the host. */
+  pinned: readonly { host: string; version: string; runs: string | undefined }[];
+  /** The operator keeps the last valid values, which only it knows. */
+  invalidSettings: readonly (HostProblem & { key: string })[];
 }
 
 /** Undefined when no version is known. */
@@ -67,10 +74,11 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
   const namesIn = (group: RolloutGroup) => inGroup(group).map(({ host }) => host);
   const counts = Object.fromEntries(rolloutGroups.map(group => [group, 0])) as Record<RolloutGroup, number>;
   for (const { group } of members) counts[group] += 1;
-  const { settings } = parseRollout(view.rollout);
+  const { settings, invalid } = parseRollout(view.rollout, view);
   const soaked = members.filter(({ upgrade }) => provedVersion(upgrade) !== undefined).length;
-  const firstLeft = Math.max(0, settings.first - soaked);
-  const soakMs = soakTimeMs(settings, soaked);
+  const firstLeft = invalid.has('first') ? undefined : Math.max(0, settings.first - soaked);
+  const isSoakKnown = !invalid.has('soak') && (settings.soakMs !== undefined || !invalid.has('first'));
+  const soakMs = isSoakKnown ? soakTimeMs(settings, soaked) : Number.NaN;
   const rollbacks = members.flatMap(rollbackOf);
   return {
     version,
@@ -83,7 +91,8 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
     upgrading: namesIn('upgrading'),
     failing: namesIn('failing'),
     rollbacks,
-    pinned: inGroup('pinned').map(({ host, instance }) => ({ host, version: pinnedVersionOf(instance) ?? '' })),
+    pinned: view.instances.flatMap(pinOf),
+    invalidSettings: [...invalid].map(([key, { code, message, remedy }]) => ({ key, code, message, remedy })),
   };
 }
 
@@ -108,6 +117,12 @@ interface Member {
   upgrade: UpgradeView | undefined;
 }
 
+function pinOf(instance: WindowsInstance): RolloutView['pinned'][number][] {
+  const version = pinnedVersionOf(instance);
+  if (version === undefined || removalOf(instance) !== undefined) return [];
+  return [{ host: instance.metadata.name ?? '', version, runs: instance.status?.version }];
+}
+
 /** Hosts that are removed, or not configured yet, are not upgraded. */
 function memberOf(instance: WindowsInstance, version: string, upgradeGrants: ReadonlySet<string>): Member[] {
   const { name: host = '' } = instance.metadata;
@@ -128,7 +143,7 @@ function groupOf(
   if (state === 'rolling back' || state === 'rolled back') return state;
   if (status.version === version) return state === 'soaking' ? state : 'upgraded';
   if (state === 'upgrading' || state === 'soaking') return 'upgrading';
-  if (pinnedVersionOf(instance) !== undefined) return 'pinned';
+  if ((pinnedVersionOf(instance) ?? version) !== version) return 'pinned';
   return spec.paused === true ? 'paused' : groupInService(status, state, hasGrant);
 }
 
@@ -147,11 +162,12 @@ function groupInService(
 
 function rollbackOf({ host, upgrade, instance }: Member): Rollback[] {
   if (upgrade?.failed === undefined) return [];
-  const { from, failed, state, isAccepted, isRetried } = upgrade;
+  const { from, failed, state, isAccepted, isRetried, otherAccepted } = upgrade;
+  const isPinned = pinnedVersionOf(instance) !== undefined;
   const { journey, phase } = instance.status ?? {};
   const isBack = state === 'rolled back';
   const isStuck = !isBack && journey?.name === 'rollback' && phase === 'Failed';
-  return [{ host, from, ...failed, isBack, isStuck, isAccepted, isRetried }];
+  return [{ host, from, ...failed, isBack, isStuck, isAccepted, isRetried, isPinned, otherAccepted }];
 }
 
 /** Empty when the time cannot be read. */
