@@ -99,4 +99,4 @@ test(`UPG: ${times} kills of the operator and of agents do not change where upgr
   await recovery;
   for (const host of hosts) await endsWith(host, release, release === one ? two : one);
   expect(hosts.map(host => host.boots)).toEqual(boots);
-}, 900_000);
+}, 1_800_000);

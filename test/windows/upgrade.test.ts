@@ -50,4 +50,4 @@ test('UPG: one node at a time gets the new programs, with seconds out of service
   }
   await workload.complete();
   expect([workload.fewestReady >= 1, workload.errors]).toEqual([true, []]);
-});
+}, 900_000);

@@ -9,6 +9,9 @@ import type { OperatorProcess } from './real-operator.ts';
 import { type RealScene, startRealScene } from './real-scene.ts';
 import type { Release } from './releases.ts';
 
+/** Also on a busy machine. */
+const limitMs = 600_000;
+
 export type HostStatus = WindowsInstanceStatus;
 
 /** Whether a host is in service with a version after its upgrade. */
@@ -59,20 +62,16 @@ export class UpgradeScene implements AsyncDisposable {
     this.operator = await nextOperator(this.real, `${release.version}-${this.#runs}`, release);
   }
 
-  async until(host: WindowsHost, isSo: (status: HostStatus) => boolean, limitMs?: number): Promise<void> {
-    await this.#untilOneOf([host], isSo, limitMs);
+  async until(host: WindowsHost, isSo: (status: HostStatus) => boolean): Promise<void> {
+    await this.#untilOneOf([host], isSo);
   }
 
   /** Gives the first host for which it is so. */
-  untilAny(isSo: (status: HostStatus) => boolean, limitMs?: number): Promise<WindowsHost> {
-    return this.#untilOneOf(this.hosts, isSo, limitMs);
+  untilAny(isSo: (status: HostStatus) => boolean): Promise<WindowsHost> {
+    return this.#untilOneOf(this.hosts, isSo);
   }
 
-  async #untilOneOf(
-    hosts: readonly WindowsHost[],
-    isSo: (status: HostStatus) => boolean,
-    limitMs = 240_000,
-  ): Promise<WindowsHost> {
+  async #untilOneOf(hosts: readonly WindowsHost[], isSo: (status: HostStatus) => boolean): Promise<WindowsHost> {
     for (const endMs = performance.now() + limitMs; ; await delay(200)) {
       for (const host of hosts) if (isSo(await this.status(host))) return host;
       if (performance.now() < endMs) continue;
