@@ -44,6 +44,10 @@ test('a host that went back by itself is in service with its former version', as
   expect(message).toContain(`the agent of version ${newer} did not report`);
   expect(host.activator.swaps).toEqual([version]);
   await until(async () => (await lab.events()).some(text => text.includes('InstanceRolledBack')));
+  const { conditions } = await lab.statusWhen(
+    ({ conditions: all }) => findCondition(all, instanceCondition.ready)?.reason === 'RolledBack',
+  );
+  expect(findCondition(conditions, instanceCondition.ready)).toMatchObject({ status: 'True' });
 });
 
 test('a new agent that never confirms its version is rolled back by the former program', async () => {

@@ -46,6 +46,8 @@ export const conditionReason = {
   rollingBack: 'RollingBack',
   /** A later upgrade succeeded after one was rolled back. */
   upgraded: 'Upgraded',
+  /** The host is in service with its former version, because its upgrade failed. */
+  rolledBack: 'RolledBack',
   rebooting: 'Rebooting',
   waitsForBudget: 'WaitsForBudget',
   /** The current step takes more than twice the usual time. */

@@ -149,6 +149,12 @@ const rows: [title: string, request: GrantRequest, facts: Scene, want: true | Re
     true,
   ],
   ['waits for the first host to soak', ask(1), { granted: [2], settings: { ...two, first: '1' } }, /soaked .* for n2$/],
+  [
+    'does not wait for its own node, which a former instance took out of service',
+    { ...ask(1), uid: 'new' },
+    { nodes: ['cordoned', 'ok', 'ok'], granted: [1], settings: { first: '1' } },
+    true,
+  ],
   ['starts as many first hosts as set', ask(1), { granted: [2], settings: { ...two, first: '2' } }, true],
   [
     'counts hosts that have soaked',

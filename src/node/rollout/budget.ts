@@ -172,14 +172,14 @@ class UpgradeTurns {
     this.#rollout = versionRollout(facts);
   }
 
-  /** One that has swapped its files must come to its end. */
-  refusal({ journey, uid, instance }: GrantRequest): string | undefined {
+  /** One that has swapped its files must come to its end. No host waits for its own node, which a former instance took out. */
+  refusal({ journey, uid, instance, node }: GrantRequest): string | undefined {
     if (journey !== 'upgrade' || isUnfinished(uid, this.#facts)) return undefined;
     const { stoppedBy, running, limit } = this.#rollout;
     const others = {
       // A host that failed asks only because an administrator retries it.
       stoppedBy: stoppedBy.filter(name => name !== instance),
-      running: running.filter(each => each.uid !== uid),
+      running: running.filter(each => each.uid !== uid && each.node !== node),
       limit,
     };
     return rolloutRefusal(others, this.#facts.version);

@@ -71,6 +71,16 @@ const rows: [title: string, row: Row, want: Grant | 'ended'][] = [
     { ...old, sinceMs: nowMs },
   ],
   ['an instance created again does not inherit it', { host: { ...onJourney, uid: 'u2' }, node: ok }, 'ended'],
+  [
+    'of an instance that was created again ends at once when the node works',
+    { host: { ...host, uid: 'u2' }, node: ok, grant: { ...upgrade, sinceMs: nowMs } },
+    'ended',
+  ],
+  [
+    'of an instance that was created again stays while the node is cordoned',
+    { host: { ...host, uid: 'u2' }, node: cordoned, grant: upgrade },
+    upgrade,
+  ],
   ['stays while the files are swapped', { host: upgraded({ state: 'swapping' }), node: ok, grant: upgrade }, upgrade],
   ['stays while the node soaks', { host: upgraded({ state: 'soaking' }), node: ok, grant: upgrade }, upgrade],
   [

@@ -14,7 +14,13 @@ export interface GrantFacts extends Pick<BudgetFacts, 'hosts' | 'nodes' | 'grant
 /** The grants that have not ended: those whose journey runs, or whose node is not in service again. */
 export function runningGrants(facts: GrantFacts): Grant[] {
   const hosts = new Map(facts.hosts.map(host => [host.uid, host]));
-  return facts.grants.filter(grant => isRunning(grant, hosts.get(grant.uid), facts));
+  const taken = new Set(facts.hosts.map(({ node }) => node));
+  return facts.grants.filter(grant => {
+    const host = hosts.get(grant.uid);
+    // Its instance was created again, which is no start of a journey, and no cache that is late.
+    if (host === undefined && taken.has(grant.node) && isInService(facts.nodes.get(grant.node))) return false;
+    return isRunning(grant, host, facts);
+  });
 }
 
 /** A journey has reported its end. The grant of an upgrade stays until the node has soaked or is rolled back. */

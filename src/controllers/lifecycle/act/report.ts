@@ -10,6 +10,7 @@ import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import {
+  conditionReason,
   readyStatus,
   type StatusChange,
   type StatusStamp,
@@ -62,7 +63,8 @@ export async function reportNode(
     instance,
     stamp => before => {
       const rest = withoutClaim(readyStatus(node, version, stamp)(before), before, version);
-      return withConditions(health.change(rest, stamp), further, stamp);
+      const status = withConditions(health.change(rest, stamp), further, stamp);
+      return withConditions(status, rolledBackReady(status), stamp);
     },
     work,
     pass,
@@ -99,6 +101,14 @@ async function endLeftGrant(instance: WindowsInstance, node: NodeView, { deps }:
 function waitsForReboot({ name, ready }: NodeView, { code, message, remedy }: AppError): NewCondition {
   const text = `Node ${name} waits for a reboot: ${message}. ${remedy}`;
   return { type: instanceCondition.ready, status: ready ? 'True' : 'False', reason: code, message: text };
+}
+
+/** A node that went back says so as its reason, whatever else it waits for: an administrator has to decide. */
+function rolledBackReady({ conditions }: WindowsInstanceStatus): NewCondition[] {
+  const ready = findCondition(conditions, instanceCondition.ready);
+  const isBack = findCondition(conditions, instanceCondition.rolledBack)?.status === 'True';
+  if (!isBack || ready?.status !== 'True' || ready.message === undefined) return [];
+  return [{ type: ready.type, status: 'True', reason: conditionReason.rolledBack, message: ready.message }];
 }
 
 /** No watch reports that a firewall was opened. */

@@ -11,7 +11,7 @@ const hourMs = 3_600_000;
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const ago = (...hours: number[]) => hours.map(count => timestamp(nowMs - count * hourMs));
 const instanceWith = (status: WindowsInstanceStatus, request?: string): WindowsInstance => ({
-  metadata: { name: 'win-5', ...(request && { annotations: { [instanceAnnotation.reboot]: request } }) },
+  metadata: { name: 'win-5', ...(request !== undefined && { annotations: { [instanceAnnotation.reboot]: request } }) },
   spec: { address: '10.0.0.5', username: 'Administrator' },
   status,
 });
@@ -25,6 +25,7 @@ const causes: [about: string, WindowsInstance, NodeView | undefined, want: strin
   ['a request of the agent', instanceWith({}), asking, 'its agent requires a reboot'],
   ['a request without a Node', instanceWith({}, 'a'), undefined, undefined],
   ['a new request', instanceWith({}, 'a'), node(), `the annotation ${instanceAnnotation.reboot} has a new value`],
+  ['an empty request', instanceWith({}, ''), node(), undefined],
   ['a request that was carried out', instanceWith({ rebootRequest: 'a' }, 'a'), node(), undefined],
   ['a request that was withdrawn', instanceWith({ rebootRequest: 'a' }), node(), undefined],
   ['an interrupted reboot', instanceWith({ journey, phase: 'Rebooting' }), node(), 'its reboot is not finished'],

@@ -24,12 +24,12 @@ function isInterrupted({ journey, phase, reboot }: WindowsInstanceStatus): boole
   return journey?.name === 'reboot' && (phase === 'Rebooting' || reboot !== undefined);
 }
 
-/** Value of the annotation that was not carried out yet. */
+/** Value of the annotation that was not carried out yet; an empty one requests nothing. */
 export function openRequest(
   { metadata }: Pick<WindowsInstance, 'metadata'>,
   { rebootRequest }: Pick<InstanceRecord, 'rebootRequest'>,
 ): string | undefined {
-  const value = metadata.annotations?.[instanceAnnotation.reboot];
+  const value = metadata.annotations?.[instanceAnnotation.reboot] || undefined;
   return value === rebootRequest ? undefined : value;
 }
 
