@@ -12,7 +12,7 @@ import { ApiError, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { Informers } from '#kube/informer/informers.ts';
 import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
-import { configMaps, type Lease, leases, type Node, nodes } from '#kube/resources.ts';
+import { configMaps, type Lease, leases, nodes } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
 import { budgetHosts, nodeStates } from '#node/rollout/budget-facts.ts';
 import { runningGrants } from '#node/rollout/running-grants.ts';
@@ -199,7 +199,7 @@ function heldGrants(lists: Lists, data: Record<string, string>, { clock }: Clust
   const { grants, unavailable } = parseGrants(data);
   if (lists.nodes === undefined) return grants;
   const hosts = budgetHosts((lists.instances ?? []) as ClusterView['instances']);
-  const states = nodeStates(lists.nodes as readonly Node[]);
+  const states = nodeStates(lists.nodes);
   return runningGrants({ hosts, nodes: states, grants, unavailable, nowMs: clock.now() });
 }
 
