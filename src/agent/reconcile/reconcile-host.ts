@@ -161,7 +161,7 @@ export async function readManifest(version: string, cluster: ManifestSource): Pr
     return parseManifest(fields.stringMap('data'), label);
   }
   throw new AppError('OBJECT_MISSING', `ConfigMap ${shown(servicesConfigMapName(version))} does not exist`, {
-    remedy: 'Wait: the operator creates it for every version in use.',
+    remedy: 'Restore it, or install the operator of that version, which creates it. A newer one upgrades the host.',
   });
 }
 

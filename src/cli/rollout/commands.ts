@@ -95,7 +95,11 @@ export const rolloutCommands: Readonly<Record<RolloutCommandName, Run>> = {
     const { view, print, clock } = session;
     const target = findInstance(view, options.host);
     checkRetry(target);
-    print(await annotateInstance(target.instance, { [instanceAnnotation.retry]: timestamp(clock.now()) }, session));
+    const { retry, acceptedRollback } = instanceAnnotation;
+    print(await annotateInstance(target.instance, { [retry]: timestamp(clock.now()) }, session));
+    // Otherwise a second failure would not stop the roll-out.
+    if (Object.hasOwn(target.instance.metadata.annotations ?? {}, acceptedRollback))
+      print(await annotateInstance(target.instance, { [acceptedRollback]: null }, session));
     print(`Host ${target.host.name} is tried again; \`wmco status -w ${target.host.name}\` follows it.`);
     for (const line of remainingWaits(rolloutOf(view), target.host.name)) print(line);
     return 0;

@@ -173,6 +173,13 @@ test('retry sets a new value, and says what else it waits for', async () => {
   expect(await annotationsOf('win-2')).toEqual({ [retry]: expect.stringMatching(/^\d{4}-.*Z$/) as string });
 });
 
+test('retry ends that the failure was accepted, so that a second one stops the roll-out', async () => {
+  await put('win-2', { upgrade: back });
+  await annotate('win-2', { [acceptedRollback]: to });
+  await run(['retry', 'win-2']);
+  expect(Object.keys(await annotationsOf('win-2'))).toEqual([retry]);
+});
+
 test('pin keeps the host at its version, and unpin ends it', async () => {
   await put('win-2', { upgrade: back });
   const { code, text } = await run(['pin', 'win-2']);

@@ -5,7 +5,9 @@ import { sentence } from '#base/trim-end.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import { isUpToDate } from '#contract/node-marks.ts';
 import { isVersionText } from '#contract/version.ts';
+import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import {
   type InstanceJourney,
   type InstancePhase,
@@ -174,7 +176,12 @@ function isAdopted({ tokens, agent }: WindowsInstanceStatus): boolean {
 
 /** A journey has finished. */
 export function joinedStatus(view: JourneyView, node: NodeView, version: string, stamp: StatusStamp): StatusChange {
-  return before => readyStatus(node, version, stamp)(withJourney(before, view));
+  return before => {
+    const { upgrade, ...rest } = readyStatus(node, version, stamp)(withJourney(before, view));
+    // A host that joined with the version for which it was staged has no upgrade to end.
+    const isReached = upgradeState(upgrade) === 'staging' && isUpToDate(node, upgrade?.to ?? '');
+    return upgrade === undefined || isReached ? rest : { ...rest, upgrade };
+  };
 }
 
 /** `next` is what the operator would do. */

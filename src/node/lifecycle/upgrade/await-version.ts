@@ -12,7 +12,7 @@ export const failingMs = 60_000;
 const untilTarget: Pick<Step<SwapJourney>, 'usualMs' | 'limitMs' | 'timeout' | 'isDone' | 'remedy'> = {
   usualMs: 60_000,
   limitMs: 5 * 60_000,
-  remedy: checkAgent,
+  remedy: goesBack,
   timeout: {
     code: 'NODE_VERSION_TIMEOUT',
     message: journey => {
@@ -25,6 +25,14 @@ const untilTarget: Pick<Step<SwapJourney>, 'usualMs' | 'limitMs' | 'timeout' | '
   },
   isDone: ({ node, target }) => node !== undefined && hasTarget(node, target),
 };
+
+/** Whoever reads it at night need not act. */
+function goesBack(journey: SwapJourney): string {
+  const { name, upgrade } = journey;
+  const first = name === 'upgrade' && upgrade?.fromAgent !== undefined;
+  const comfort = `The host goes back to version ${upgrade?.from} by itself if this lasts. To find the cause: `;
+  return `${first ? comfort : ''}${checkAgent(journey)}`;
+}
 
 export const awaitAgent: Step<SwapJourney> = {
   name: 'wait for agent',

@@ -118,7 +118,10 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     const { upgrade } = this;
     if (upgrade === undefined) return;
     const conditions = rollbackIsOver(this.instance, this.target);
-    await this.record.save({ upgrade: { ...upgrade, ready: this.#now() } }, conditions);
+    const ready = this.#now();
+    // A Node that changes its version again and again must not keep the grant in a soak that never ends.
+    const soaked = upgrade.from === upgrade.to && { soaked: ready };
+    await this.record.save({ upgrade: { ...upgrade, ready, ...soaked } }, conditions);
   }
 
   /** From now on the host is to go back. */
