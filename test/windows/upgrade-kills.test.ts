@@ -15,7 +15,7 @@ import { runsVersion, UpgradeScene } from '../kit/winhost/upgrade-scene.ts';
 
 const seed = Number(process.env['UPGRADE_KILLS_SEED'] ?? 13);
 /** Of each; 20 for a release. */
-const times = Number(process.env['UPGRADE_KILLS'] ?? 6);
+const times = Number(process.env['UPGRADE_KILLS'] ?? 3);
 /** Wine keeps a service that died while it started in that state for ever. */
 const startingMs = 5000;
 let scene: UpgradeScene;
