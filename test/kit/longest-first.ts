@@ -6,7 +6,6 @@ const long = [
   'test/windows/kills.test.ts',
   'test/windows/cleanup.test.ts',
   'test/windows/rollback.test.ts',
-  'test/windows/upgrade-kills.test.ts',
   'test/windows/upgrade.test.ts',
   'test/windows/power-cuts.test.ts',
   'test/windows/rotation.test.ts',
