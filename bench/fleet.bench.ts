@@ -7,7 +7,8 @@ import { machineLoad } from './join/scene.ts';
 import type { Report } from './run.ts';
 import { wholeNumber } from './whole-number.ts';
 
-export const description = 'cost of configured nodes: start, label, heartbeats, certificates, memory [NODES …]';
+export const description =
+  'cost of configured nodes: start, restart, label, heartbeats, certificates, memory [NODES …]';
 
 const [imagesPerNode, podsPerNode] = [50, 100];
 /** Of the operator in `bench/join/operator-process.ts`. */
@@ -17,7 +18,10 @@ const eventsWanted = 1000;
 const [idleSeconds, heartbeatSeconds, renewalSeconds] = [10, 30, 30];
 const mostGrowth = 1.3;
 
-type Phase = 'start' | 'idle' | 'label' | 'heartbeats' | RenewalKind;
+/** For a restart with so many Nodes or fewer. */
+const [restartNodes, restartSeconds] = [200, 10];
+
+type Phase = 'start' | 'restart' | 'idle' | 'label' | 'heartbeats' | RenewalKind;
 
 interface FleetFigures {
   count: number;
@@ -30,7 +34,7 @@ interface FleetFigures {
 /** `npm run bench -- fleet [NODES …]`; exit code 1 if a target is missed. */
 export async function run(report: Report, words: readonly string[]): Promise<void> {
   const counts =
-    words.length === 0 ? [100, 1000] : words.map(word => wholeNumber(word, 'npm run bench -- fleet 100 1000'));
+    words.length === 0 ? [100, 200, 1000] : words.map(word => wholeNumber(word, 'npm run bench -- fleet 200'));
   machineLoad(report);
   const base = await measureFleet(1, 'start');
   const all: FleetFigures[] = [];
@@ -40,6 +44,7 @@ export async function run(report: Report, words: readonly string[]): Promise<voi
     all.push(figures);
   }
   console.log(tableOf(all, base));
+  for (const figures of all) reportRestart(figures);
   checkGrowth(all, base);
 }
 
@@ -52,6 +57,7 @@ async function measureFleet(count: number, what: 'start' | 'all' = 'all'): Promi
   };
   const rounds = Math.max(1, Math.ceil(eventsWanted / count));
   add('start', count, await scene.measureStart());
+  add('restart', count, await scene.measureRestart());
   add('idle', 0, await scene.measure(() => delay(idleSeconds * 1000)));
   const { residentBytes, heapBytes } = await scene.operatorFigures('collect');
   if (what === 'start') return { count, phases, residentBytes, heapBytes };
@@ -76,8 +82,9 @@ function cpuMsPerEvent({ phases }: FleetFigures, phase: Phase, base: FleetFigure
   const figures = phases.get(phase);
   const idle = phases.get('idle');
   if (figures === undefined || idle === undefined) return Number.NaN;
-  const startSeconds = phase === 'start' ? (base.phases.get('start')?.cpuSeconds ?? 0) : 0;
-  const idleSecondsOf = phase === 'start' ? 0 : (idle.cpuSeconds / idle.seconds) * figures.seconds;
+  const isStart = phase === 'start' || phase === 'restart';
+  const startSeconds = isStart ? (base.phases.get(phase)?.cpuSeconds ?? 0) : 0;
+  const idleSecondsOf = isStart ? 0 : (idle.cpuSeconds / idle.seconds) * figures.seconds;
   return ((figures.cpuSeconds - startSeconds - idleSecondsOf) * 1000) / figures.events;
 }
 
@@ -97,12 +104,27 @@ function reportFleet(report: Report, figures: FleetFigures, base: FleetFigures):
   report(`${count} nodes: heap per node`, (heapBytes - base.heapBytes) / 1000 / count, 'KB');
 }
 
+/** A restart must not be noticed by hosts, whatever the number of Nodes. */
+function reportRestart({ count, phases }: FleetFigures): void {
+  const restart = phases.get('restart');
+  if (restart === undefined) return;
+  const { sshConnections, requests, seconds } = restart;
+  const [writes, time] = [writesOf(requests), `${seconds.toFixed(1)} s`];
+  const found = `${sshConnections} SSH connections, ${writes} writes but Leases, settled after ${time}`;
+  console.log(`restart with ${count} configured nodes: ${found} (Go operator, 5 nodes: 25 logins, 75 commands)`);
+  demand(
+    sshConnections === 0 && writes === 0,
+    `${count} nodes: a restart must change nothing: ${JSON.stringify(requests)}`,
+  );
+  if (count <= restartNodes) demand(seconds <= restartSeconds, `${count} nodes: a restart settles after ${time}`);
+}
+
 function checkGrowth(all: readonly FleetFigures[], base: FleetFigures): void {
   const [first] = all;
   if (first === undefined) return;
   for (const figures of all.slice(1)) {
     for (const phase of figures.phases.keys()) {
-      if (phase === 'idle') continue;
+      if (phase === 'idle' || phase === 'restart') continue;
       const growth = cpuMsPerEvent(figures, phase, base) / cpuMsPerEvent(first, phase, base);
       const what = `${phase}: CPU per node at ${figures.count} nodes is ${growth.toFixed(2)} times that at ${first.count}`;
       demand(growth <= mostGrowth, `${what}, more than ${mostGrowth}`);
@@ -113,7 +135,7 @@ function checkGrowth(all: readonly FleetFigures[], base: FleetFigures): void {
 /** As in docs/performance.md. */
 function tableOf(all: readonly FleetFigures[], base: FleetFigures): string {
   const head = ['phase', 'nodes', 'events', 'time', 'CPU', 'CPU per event', 'own stall', 'requests', 'passes'];
-  const phases: Phase[] = ['start', 'idle', 'label', 'heartbeats', ...renewalKinds];
+  const phases: Phase[] = ['start', 'restart', 'idle', 'label', 'heartbeats', ...renewalKinds];
   const rows = phases.flatMap(phase =>
     all.flatMap(figures => {
       const of = figures.phases.get(phase);

@@ -1,7 +1,7 @@
 import { timestamp } from '../../src/base/clock.ts';
 import { sha256 } from '../../src/base/sha256.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
-import { printReport } from '../../src/contract/agent-report.ts';
+import { emptyReport, printReport } from '../../src/contract/agent-report.ts';
 import {
   instanceAnnotation,
   managedByLabel,
@@ -54,7 +54,8 @@ export function createConfiguredNode(api: LocalApi, index: number, mapUid: strin
   const instance = api.create(windowsInstances, configuredInstance(index, mapUid, options));
   const status = configuredStatus(index, uid, options);
   api.replace(windowsInstances, { ...instance, status } as KubeResource, { subresource: 'status' });
-  const report = { version: options.version, bootId: `${name}-1`, nodeUid: uid, rebootRequired: false, events: [] };
+  const bootId = `${name}-1`;
+  const report = { ...emptyReport, version: options.version, bootId, nodeUid: uid, confirmedBoot: bootId };
   api.create(configMaps, { ...newReport(name, namespace), data: printReport(report) } as KubeResource);
   const facts = { namespace, isFormer: false, hasCloudNodeManager: false };
   for (const { resource, object } of nodeAccess({ name, uid }, facts)) api.create(resource, object);

@@ -16,9 +16,10 @@ export interface PhaseFigures {
   cpuSeconds: number;
   /** Passes of all controllers. */
   passes: number;
+  sshConnections: number;
   /** Longest stall of the event loop by CPU time of the operator. */
   stallMs: number;
-  /** Requests of the operator by verb and resource. */
+  /** Requests of the operator by verb and resource, without those for its Lease. */
   requests: Record<string, number>;
   residentBytes: number;
 }
@@ -26,7 +27,11 @@ export interface PhaseFigures {
 const [lookMs, quietLooks, limitMs] = [200, 5, 240_000];
 /** The Lease, timers and our questions need less than this share of a core. */
 const idleShare = 0.1;
-const atStart: Pick<OperatorFigures, 'cpuSeconds' | 'passes'> = { cpuSeconds: 0, passes: 0 };
+const atStart: Pick<OperatorFigures, 'cpuSeconds' | 'passes' | 'sshConnections'> = {
+  cpuSeconds: 0,
+  passes: 0,
+  sshConnections: 0,
+};
 
 /** A cluster of configured Nodes in one process, the operator in another, and this one that measures. */
 export class FleetScene implements AsyncDisposable {
@@ -66,6 +71,13 @@ export class FleetScene implements AsyncDisposable {
     return this.#figuresSince(atStart, startMs);
   }
 
+  /** Measures a replacement of the operator, without the wait until the Lease of the killed one expires. */
+  async measureRestart(): Promise<PhaseFigures> {
+    await this.#operator?.kill();
+    await this.ask({ do: 'free lease' });
+    return this.measureStart();
+  }
+
   /** Measures the act and what the operator does because of it. */
   async measure(act: () => Promise<unknown>): Promise<PhaseFigures> {
     await this.ask({ do: 'count' });
@@ -97,6 +109,7 @@ export class FleetScene implements AsyncDisposable {
       seconds: (atMs - startMs) / 1000,
       cpuSeconds: figures.cpuSeconds - before.cpuSeconds,
       passes: figures.passes - before.passes,
+      sshConnections: figures.sshConnections - before.sshConnections,
       stallMs: figures.busiestStallMs,
       requests,
       residentBytes: figures.residentBytes,

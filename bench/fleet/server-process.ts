@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { setImmediate, setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../src/base/clock.ts';
-import { configMapName, defaultNamespace } from '../../src/contract/names.ts';
+import { configMapName, defaultNamespace, operatorName } from '../../src/contract/names.ts';
 import { payloadKubeletVersion } from '../../src/contract/version.ts';
-import { certificateSigningRequests, configMaps, namespaces } from '../../src/kube/resources.ts';
+import { certificateSigningRequests, configMaps, leases, namespaces } from '../../src/kube/resources.ts';
 import { startEmbeddedCluster } from '../../src/sandbox/embedded-cluster.ts';
 import { createServiceCa } from '../../src/sandbox/machines/cluster/service-ca.ts';
 import { createInitialObjects } from '../../src/sandbox/machines/initial-objects/install.ts';
@@ -29,6 +29,7 @@ export interface ServerReady {
 /** What the server does on request; the answer are the figures since the last one. */
 export type ServerTask =
   | { do: 'count' }
+  | { do: 'free lease' }
   | { do: 'label'; rounds: number }
   | { do: 'heartbeats'; rounds: number; seconds: number };
 
@@ -90,6 +91,7 @@ async function fill(): Promise<void> {
 }
 
 async function work(task: ServerTask): Promise<void> {
+  if (task.do === 'free lease') cluster.api.delete(leases, { namespace, name: operatorName });
   if (task.do === 'label') return labelAll(task.rounds);
   if (task.do === 'heartbeats') return sendHeartbeats(task.rounds, task.seconds);
 }

@@ -22,6 +22,7 @@ export interface OperatorOptions {
   /** For the routes to simulated hosts, which the sandbox publishes. */
   networkKubeconfigFile: string;
   namespace: string;
+  version: string;
   payloadFolder: string;
   cacheFolder: string;
 }
@@ -38,6 +39,8 @@ export interface OperatorFigures {
   openWork: number;
   /** Finished passes of all controllers. */
   passes: number;
+  /** Attempts included. */
+  sshConnections: number;
   longestStallMs: number;
   /** CPU time of the operator in its longest stall; the rest is load of the machine. */
   busiestStallMs: number;
@@ -55,6 +58,8 @@ const client = createClient(connection, { maxRetries: 90 });
 const { findRoute, names } = publishedNetwork(createClient(connectionOf(options.networkKubeconfigFile)));
 const metrics = new MemoryMetrics();
 const stalls = watchStalls();
+let sshConnections = 0;
+const dialHost = routedConnect(findRoute, connect, systemClock);
 
 process.on('message', (word: OperatorRequest) => {
   if (word === 'collect') collectGarbage();
@@ -67,6 +72,7 @@ process.on('message', (word: OperatorRequest) => {
     heapBytes: heapUsed,
     openWork: sumOf(queueMetrics.depth) + sumOf(controllerMetrics.active),
     passes: sumOf(controllerMetrics.passes),
+    sshConnections,
     ...stalls.read(),
   } satisfies OperatorFigures);
   if (word === 'phase') stalls.reset();
@@ -78,8 +84,11 @@ await runOperator(
   {
     client,
     leaseClient: createClient(connection),
-    settings: operatorSettings(options.namespace),
-    connect: routedConnect(findRoute, connect, systemClock),
+    settings: operatorSettings(options.namespace, options),
+    connect: (...words) => {
+      sshConnections += 1;
+      return dialHost(...words);
+    },
     dialTcp: async () => undefined,
     resolver: names,
     payload: await openPayload({ folder: options.payloadFolder, cacheFolder: options.cacheFolder }),

@@ -2,11 +2,20 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../../tools/bundle.ts';
+import type { PayloadRelease } from '../../src/bin/sandbox-factory.ts';
+import { defaultRelease } from '../../test/kit/sandbox-operator.ts';
 import { Child } from './child.ts';
 import type { OperatorOptions } from './operator-process.ts';
 import { writePayload } from './payload-folder.ts';
 
 const source = fileURLToPath(import.meta.resolve('./operator-process.ts'));
+
+interface ProgramOptions {
+  payloadBytes: number;
+  namespace: string;
+  /** One by default. */
+  releases?: readonly PayloadRelease[];
+}
 
 /** The operator as a bundled program with its payload in a folder. */
 export class OperatorProgram {
@@ -22,22 +31,23 @@ export class OperatorProgram {
   static async build(
     folder: string,
     kubeconfigs: { operator: string; network: string },
-    { payloadBytes, namespace }: { payloadBytes: number; namespace: string },
+    { payloadBytes, namespace, releases = [defaultRelease] }: ProgramOptions,
   ): Promise<OperatorProgram> {
-    await writePayload(join(folder, 'payload'), payloadBytes);
+    for (const release of releases) await writePayload(join(folder, release.version), release, payloadBytes);
     await bundle(source, join(folder, 'operator.mjs'));
     for (const [name, text] of Object.entries(kubeconfigs))
       writeFileSync(join(folder, `${name}.kubeconfig`), text, { mode: 0o600 });
     return new OperatorProgram(folder, namespace);
   }
 
-  start(): Child {
+  start({ version } = defaultRelease): Child {
     const options: OperatorOptions = {
+      version,
       namespace: this.#namespace,
       kubeconfigFile: join(this.#folder, 'operator.kubeconfig'),
       networkKubeconfigFile: join(this.#folder, 'network.kubeconfig'),
-      payloadFolder: join(this.#folder, 'payload'),
-      cacheFolder: join(this.#folder, 'cache'),
+      payloadFolder: join(this.#folder, version),
+      cacheFolder: join(this.#folder, `${version}-cache`),
     };
     return new Child(join(this.#folder, 'operator.mjs'), options, join(this.#folder, 'operator.log'));
   }

@@ -2,11 +2,11 @@ import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { payloadFor } from '../../src/node/payload.ts';
-import { sandboxPayload } from '../../test/kit/sandbox-operator.ts';
+import { type PayloadRelease, sandboxPayload } from '../../src/bin/sandbox-factory.ts';
 
 /** Writes a payload as in an image: incompressible programs of this total size, and their checksums. */
-export async function writePayload(folder: string, bytes: number): Promise<void> {
-  const source = sandboxPayload(bytes);
+export async function writePayload(folder: string, release: PayloadRelease, bytes: number): Promise<void> {
+  const source = sandboxPayload(release, bytes);
   const files = [await source.agent(), ...(await source.files('None'))];
   const lines: string[] = [];
   for (const { source: path, directory, name } of payloadFor('None')) {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/base/clock.ts';
+import type { PayloadRelease } from '../../src/bin/sandbox-factory.ts';
 import { silentLog } from '../../src/base/log.ts';
 import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { configMapName } from '../../src/contract/names.ts';
@@ -23,6 +24,8 @@ const hostsProgram = fileURLToPath(import.meta.resolve('./hosts-process.ts'));
 export interface SceneOptions {
   hosts: number;
   payloadBytes: number;
+  /** Versions of the operator that can be started; one by default. */
+  releases?: readonly PayloadRelease[];
   faults?: readonly string[];
 }
 
@@ -49,7 +52,7 @@ export class Scene implements AsyncDisposable {
     this.#informers.start();
   }
 
-  static async open({ hosts, payloadBytes, faults = [] }: SceneOptions): Promise<Scene> {
+  static async open({ hosts, payloadBytes, releases, faults = [] }: SceneOptions): Promise<Scene> {
     const folder = mkdtempSync(join(tmpdir(), 'wmco-bench-join-'));
     mkdirSync(join(folder, 'hosts'));
     const child = new Child(
@@ -61,7 +64,11 @@ export class Scene implements AsyncDisposable {
       const ready = await child.hear<HostsReady>();
       const kubeconfigs = { operator: ready.operatorKubeconfig, network: ready.kubeconfig };
       const { namespace } = ready;
-      const program = await OperatorProgram.build(folder, kubeconfigs, { payloadBytes, namespace });
+      const program = await OperatorProgram.build(folder, kubeconfigs, {
+        payloadBytes,
+        namespace,
+        ...(releases && { releases }),
+      });
       return new Scene({ ready, folder, hosts: child, program });
     } catch (error) {
       await child.kill();
@@ -71,11 +78,11 @@ export class Scene implements AsyncDisposable {
   }
 
   /** Resolves when it leads; a replacement does not pack programs again. */
-  async startOperator(): Promise<void> {
+  async startOperator(release?: PayloadRelease): Promise<void> {
     const { namespace } = this.ready;
     for (const { metadata } of (await this.client.list(leases, { namespace })).items)
       await this.client.delete(leases, metadata.name ?? '', { namespace });
-    this.#operator = this.#program.start();
+    this.#operator = this.#program.start(release);
     const isLeading = async () => (await this.client.list(leases, { namespace })).items.length > 0;
     await this.#until(isLeading, 'the operator leads');
   }

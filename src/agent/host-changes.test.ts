@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { orderedRebootFile } from '#contract/paths.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
 import { enableContainers, rebootHost, renameHost } from './host-changes.ts';
 import type { FeatureState } from './ports.ts';
@@ -8,22 +9,23 @@ const never = new AbortController().signal;
 
 test('reboots in the boot that was seen', async () => {
   const host = new ModelHost();
-  expect(await rebootHost('boot-1', 3, host.system)).toEqual({ rebooting: true, inSeconds: 3 });
-  expect(host.log).toEqual(['reboot in 3 s']);
+  expect(await rebootHost('boot-1', 3, host)).toEqual({ rebooting: true, inSeconds: 3 });
+  expect(host.log.at(-1)).toBe('reboot in 3 s');
+  expect(host.fileTexts.get(orderedRebootFile)).toBe('boot-1');
 });
 
 test.each(['boot-0', 'boot-2', 'BOOT-1', ''])('does not reboot for the boot ID %j', async seen => {
   const host = new ModelHost();
-  expect(await rebootHost(seen, 3, host.system)).toEqual({ rebooting: false, why: 'already rebooted' });
+  expect(await rebootHost(seen, 3, host)).toEqual({ rebooting: false, why: 'already rebooted' });
   expect(host.log).toEqual([]);
 });
 
 test('does not reboot again when the command is repeated after the reboot', async () => {
   const host = new ModelHost();
   const seen = await host.system.bootId();
-  await rebootHost(seen, 0, host.system);
+  await rebootHost(seen, 0, host);
   await host.reboot();
-  expect(await rebootHost(seen, 0, host.system)).toMatchObject({ rebooting: false });
+  expect(await rebootHost(seen, 0, host)).toMatchObject({ rebooting: false });
 });
 
 const renames: [string, string, object][] = [

@@ -1,5 +1,6 @@
 import { AppError, shown } from '#base/errors.ts';
-import type { FeatureState, System } from './ports.ts';
+import { orderedRebootFile } from '#contract/paths.ts';
+import type { FeatureState, Files, System } from './ports.ts';
 
 /** Changes of the whole host. All are idempotent. */
 
@@ -9,9 +10,11 @@ export type RebootOutcome = { rebooting: true; inSeconds: number } | { rebooting
 export async function rebootHost(
   seenBootId: string,
   delaySeconds: number,
-  system: Pick<System, 'bootId' | 'reboot'>,
+  { system, files }: { system: Pick<System, 'bootId' | 'reboot'>; files: Pick<Files, 'write'> },
 ): Promise<RebootOutcome> {
   if ((await system.bootId()) !== seenBootId) return { rebooting: false, why: 'already rebooted' };
+  // Without it the agent only reports the reboot as an unplanned one.
+  await files.write(orderedRebootFile, seenBootId).catch(() => undefined);
   await system.reboot(delaySeconds, 'Configured as a Kubernetes node');
   return { rebooting: true, inSeconds: delaySeconds };
 }

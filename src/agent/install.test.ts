@@ -117,6 +117,12 @@ test('creates a key that only administrators can read, and keeps it', async () =
   expect(host.fileTexts.get(file.agentKey)).toBe(key);
 });
 
+test('a key that was being written when install was killed does not stop the next one', async () => {
+  const host = new ModelHost();
+  host.fileTexts.set(`${file.agentKey}.620-1.wicd-new\\content`, '');
+  expect(await install(host)).toMatchObject({ started: true });
+});
+
 test('replaces the key with newKeys: stops the agent, removes the old certificates, starts it', async () => {
   const host = hostWithKey();
   host.services.install(agentName, good, 'running');

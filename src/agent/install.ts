@@ -5,6 +5,7 @@ import { dir, splitPath } from '#contract/paths.ts';
 import type { KeptIdentity } from './identity/kept-identity.ts';
 import { createKey, findKey } from './identity/key.ts';
 import type { HostFiles } from './ports.ts';
+import { leftoverName } from './removal/own-files.ts';
 import { ensureStopped, requestState, type ServicePorts } from './services/ensure.ts';
 import { serviceKey } from './services/order.ts';
 import { planServices } from './services/plan.ts';
@@ -92,7 +93,9 @@ async function removeCertificates({ certificateFile, keyFile }: KeptIdentity, fi
   const current = splitPath(certificateFile).name;
   const prefix = current.slice(0, current.lastIndexOf('-current'));
   const names = await files.list(dir.agentCerts);
-  for (const name of names.filter(each => each.toLowerCase().startsWith(prefix))) {
+  // The draft of a key is a folder; the next write removes what a killed `install` left of it.
+  const isOwn = (name: string) => name.toLowerCase().startsWith(prefix) && !leftoverName.test(name);
+  for (const name of names.filter(isOwn)) {
     const path = `${dir.agentCerts}\\${name}`;
     if (path.toLowerCase() !== keyFile.toLowerCase()) await files.remove(path);
   }

@@ -207,6 +207,8 @@ export interface System {
   rename(name: string): Promise<boolean>;
   /** Returns at once; Windows shuts down after the delay. */
   reboot(delaySeconds: number, reason: string): Promise<void>;
+  /** Writes the registry with all services to disk; Windows does so late by itself, and a power cut loses the rest. */
+  flushServices(): Promise<void>;
   isProcessRunning(name: string): Promise<boolean>;
   /** True if the agent runs with the rights of an administrator. */
   isAdministrator(): Promise<boolean>;
@@ -244,6 +246,31 @@ export interface HostNetwork {
   removeNetwork(id: string): Promise<void>;
 }
 
+/** Locks that Windows releases when their process ends, however it ends. */
+export interface HostLocks {
+  /** Undefined while another process holds the lock. Creates the file, which no user can open, but not its folder. */
+  tryLock(path: string): Promise<Disposable | undefined>;
+}
+
+/** An IPv4 route. */
+export interface Route {
+  /** As `address/length`. */
+  destination: string;
+  /** `0.0.0.0` when the destination is on the link. */
+  gateway: string;
+  interfaceIndex: number;
+  metric: number;
+}
+
+/** The IPv4 routes of the host; added ones last until the next boot. */
+export interface Routes {
+  list(): Promise<Route[]>;
+  /** Does nothing if it exists. */
+  add(route: Route): Promise<void>;
+  /** Does nothing if it is missing. */
+  remove(route: Route): Promise<void>;
+}
+
 /** What a program gets that runs as a Windows service. */
 export interface ServiceLife {
   /** Aborted when the service has to stop, also because Windows shuts down. */
@@ -262,6 +289,8 @@ export interface HostPorts {
   scripts: ScriptRunner;
   system: System;
   network: HostNetwork;
+  locks: HostLocks;
+  routes: Routes;
 }
 
 /** Services ConfigMaps, read by name. */
@@ -280,4 +309,6 @@ export interface Cluster extends ManifestSource {
   readReport(): Promise<AgentReport>;
   /** Updates the report; writes only changes. */
   report(change: ReportChange): Promise<void>;
+  /** Writes the report without a change, which proves that the API server accepts it. */
+  confirm(): Promise<void>;
 }

@@ -1,6 +1,13 @@
 import * as fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { emptyReport, parseReport, printReport, type ReportEvent, reportName } from '#contract/agent-report.ts';
+import {
+  emptyReport,
+  failureIn,
+  parseReport,
+  printReport,
+  type ReportEvent,
+  reportName,
+} from '#contract/agent-report.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Patch } from '#kube/client.ts';
 import { manualClock, settle } from '../../test/kit/manual-clock.ts';
@@ -62,14 +69,15 @@ const reported = ({ seen }: ReturnType<typeof reportOn>) => parseReport(seen.dat
 test('writes what has changed, with the boot, and nothing else of the object', async () => {
   const given = reportOn();
   await given.report.change({ version: 'v1' });
-  expect(given.seen.patches).toEqual([{ version: 'v1', bootID: 'boot-1' }]);
+  expect(given.seen.patches).toEqual([{ version: 'v1', bootID: 'boot-1', confirmedBootID: 'boot-1' }]);
   await given.report.change({ rebootRequired: true });
   expect(given.seen.patches.at(-1)).toEqual({ rebootRequired: 'true' });
-  expect(reported(given)).toEqual({ ...emptyReport, version: 'v1', bootId: 'boot-1', rebootRequired: true });
+  const boot = { bootId: 'boot-1', confirmedBoot: 'boot-1' };
+  expect(reported(given)).toEqual({ ...emptyReport, ...boot, version: 'v1', rebootRequired: true });
 });
 
 test('writes no unchanged report, and reads it once', async () => {
-  const given = reportOn(printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1' }));
+  const given = reportOn(printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1', confirmedBoot: 'boot-1' }));
   for (const _ of [1, 2, 3]) await given.report.change({ version: 'v1', rebootRequired: false });
   expect(given.seen.calls).toEqual(['get']);
 });
@@ -127,7 +135,7 @@ test('reads again after a failed write', async () => {
   given.seen.failure = new Error('the connection broke');
   await expect(given.report.change({ version: 'v1' })).rejects.toThrow('the connection broke');
   given.seen.failure = undefined;
-  given.seen.data = printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1' });
+  given.seen.data = printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1', confirmedBoot: 'boot-1' });
   await given.report.change({ version: 'v1' });
   expect(given.seen.calls).toEqual(['get', 'patch', 'get']);
 });
@@ -208,4 +216,19 @@ test('events are few, the newest last, none twice', () => {
       return kept.length <= 10 && new Set(keys).size === keys.length && times.join() === times.toSorted().join();
     }),
   );
+});
+
+test('a failure after a success, and a success after a failure, are the last event at once', () => {
+  const at = (reason: string, second: number): ReportEvent => ({
+    type: 'Normal',
+    reason,
+    message: '',
+    time: new Date(second * 1000).toISOString(),
+  });
+  const [failed, recovered] = ['ServiceFailure', 'Recovered'];
+  const kept = [failed, failed, recovered, failed, recovered].map(at).reduce<ReportEvent[]>(addEvent, []);
+  expect(kept.map(({ reason }) => reason)).toEqual([failed, recovered]);
+  expect(failureIn(kept)).toBeUndefined();
+  const again = addEvent(kept, at(failed, 9));
+  expect(failureIn(again)).toMatchObject({ reason: failed, time: at(failed, 9).time });
 });

@@ -2,7 +2,9 @@ import type { Clock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import {
+  agentEvent,
   type AgentReport,
+  failureIn,
   isReportOf,
   parseReport,
   printReport,
@@ -51,12 +53,17 @@ export class Report {
 
   /** Reads the report; rejects with AGENT_REPORT_MISSING when it does not exist. */
   read(): Promise<AgentReport> {
-    return this.#inTurn(() => this.#read());
+    return this.#inTurn(() => this.#readAll());
   }
 
   /** Updates the report, with pending events. */
   change(change: ReportChange): Promise<void> {
     return this.#inTurn(() => this.#change(change));
+  }
+
+  /** Writes the whole report, even without a change. */
+  confirm(): Promise<void> {
+    return this.#inTurn(() => this.#change({}, 'everything'));
   }
 
   /** Queues an event, which is written soon or with the next change. */
@@ -87,23 +94,34 @@ export class Report {
     return (this.#known = parseReport(data));
   }
 
-  async #change(change: ReportChange): Promise<void> {
-    const { client, namespace, signal } = this.#options;
+  /** With events that are not written yet. */
+  async #readAll(): Promise<AgentReport> {
+    const { events, ...report } = await this.#read();
+    return { ...report, events: this.#pending.reduce(addEvent, events) };
+  }
+
+  async #change(change: ReportChange, what: 'changes' | 'everything' = 'changes'): Promise<void> {
     const before = this.#known ?? (await this.#read());
     const written = [...this.#pending];
     const bootId = await this.#options.bootId();
     const nodeUid = this.#options.nodeUid() ?? before.nodeUid;
     // Events of an earlier boot or Node would look like the present state.
     const events = isReportOf(before, { bootId, nodeUid }) ? before.events : [];
-    const after = { ...before, ...change, bootId, nodeUid, events: written.reduce(addEvent, events) };
-    const data = changedData(before, after);
+    const confirmedBoot = change.version === undefined ? before.confirmedBoot : bootId;
+    const after = { ...before, ...change, bootId, nodeUid, confirmedBoot, events: written.reduce(addEvent, events) };
+    const data = what === 'everything' ? printReport(after) : changedData(before, after);
     if (Object.keys(data).length > 0) {
       this.#known = undefined;
-      const patch = { type: 'merge', body: { data } } as const;
-      await this.#orMissing(() => client.patch(configMaps, this.#name, patch, { namespace, signal }));
+      await this.#patch(data);
     }
     this.#known = after;
     this.#pending = this.#pending.filter(event => !written.includes(event));
+  }
+
+  async #patch(data: Record<string, string>): Promise<void> {
+    const { client, namespace, signal } = this.#options;
+    const patch = { type: 'merge', body: { data } } as const;
+    await this.#orMissing(() => client.patch(configMaps, this.#name, patch, { namespace, signal }));
   }
 
   async #orMissing(request: () => Promise<ConfigMap>): Promise<ConfigMap> {
@@ -127,12 +145,17 @@ function changedData(before: AgentReport, after: AgentReport): Record<string, st
   return Object.fromEntries(Object.entries(printReport(after)).filter(([key, value]) => old[key] !== value));
 }
 
-/** A repeated event moves to the end with its new time, but at most every five minutes. */
+/**
+ * A repeated event moves to the end with its new time, but at most every five minutes, unless it is news: a failure after a success,
+ * or a success after a failure.
+ */
 export function addEvent(events: readonly ReportEvent[], event: ReportEvent): ReportEvent[] {
   const isSame = ({ type, reason, message }: ReportEvent) =>
     type === event.type && reason === event.reason && message === event.message;
   const last = events.find(isSame);
-  if (last !== undefined && Date.parse(event.time) - Date.parse(last.time) < repeatMs) return [...events];
+  const isFailing = failureIn(events) !== undefined;
+  const isNews = event.reason === agentEvent.recovered ? isFailing : failureIn([event]) !== undefined && !isFailing;
+  if (last !== undefined && !isNews && Date.parse(event.time) - Date.parse(last.time) < repeatMs) return [...events];
   return [...events.filter(each => !isSame(each)), event].slice(-keptEvents);
 }
 

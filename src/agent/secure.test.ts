@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
-import { agentProgram, dir, file, folderRecordFile } from '#contract/paths.ts';
+import { activationFile, agentProgram, dir, file, folderRecordFile } from '#contract/paths.ts';
 import { runIn, worldOf } from '../../test/kit/agent-bench.ts';
 import { stageTexts } from '../../test/kit/bundles.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
 import { recordedLog } from '../../test/kit/recorded-log.ts';
+import { SwapLab } from '../../test/kit/swap-lab.ts';
 import { right, sid } from './access/descriptor.ts';
 import { descriptorOf } from './access/plan.ts';
-import { readRecord } from './stage/record.ts';
+import { readRecord, writeSet } from './stage/record.ts';
 import { readState, stateFile } from './state.ts';
 
 const content = 'MZ agent '.repeat(50);
@@ -53,7 +54,7 @@ test('writes nothing the second time', async () => {
   await secure(host);
   const before = host.log.length;
   expect(await secure(host)).toMatchObject({ placed: false, pruned: 0, events: [] });
-  expect(host.log).toHaveLength(before);
+  expect(host.log.slice(before)).toEqual([expect.stringMatching(/^write .*\\holder\.json$/)]);
 });
 
 const owned = [{ name: 'HTTP_PROXY', value: 'ours' }];
@@ -191,4 +192,31 @@ test('rejects a folder that a user has made and keeps open, until the host was r
   await host.reboot();
   expect(await secure(host)).toMatchObject({ placed: true });
   expect(await secure(host)).toMatchObject({ placed: false });
+});
+
+test('keeps the programs of all sets, and records itself as that of the current one', async () => {
+  const host = uploaded();
+  await stageTexts(host, { [file.kubelet]: 'MZ' }, { version: 'v1', agent: 'c'.repeat(64) });
+  const [next, previous] = ['a', 'b'].map(letter => letter.repeat(64)) as [string, string];
+  await writeSet(file.nextSet, { version: 'v2', bundle: '', agent: next, files: [] }, host.files);
+  await writeSet(file.previousSet, { version: 'v0', bundle: '', agent: previous, files: [] }, host.files);
+  for (const each of [next, previous, 'd'.repeat(64)]) host.fileTexts.set(agentProgram(each), 'x');
+  expect(await secure(host)).toMatchObject({ placed: true, pruned: 1 });
+  expect((await readRecord(host.files)).agent).toBe(hash);
+  expect([next, previous, 'd'.repeat(64)].map(each => host.fileTexts.has(agentProgram(each)))).toEqual([
+    true,
+    true,
+    false,
+  ]);
+});
+
+test('waits for a swap of files that is under way, and ends one that has failed', async () => {
+  const lab = await new SwapLab().prepare();
+  await lab.order();
+  lab.host.fileTexts.set(program, content);
+  expect((await secure(lab.host)).error).toMatchObject({ code: 'HOST_BUSY' });
+  expect(lab.host.fileTexts.get(file.agent)).not.toBe(content);
+  lab.host.fileTexts.set(activationFile, 'damaged');
+  expect(await secure(lab.host)).toMatchObject({ placed: true });
+  expect(lab.host.fileTexts.has(activationFile)).toBe(false);
 });

@@ -1,10 +1,11 @@
-import { AppError, attempt, messageOf, shown } from '#base/errors.ts';
+import { AppError, attempt, shown } from '#base/errors.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
 import { parentOf, pathKey } from '#contract/host-path.ts';
 import { agentProgramHash, dir, file } from '#contract/paths.ts';
 import { whyWritable } from './access/plan.ts';
 import { secureFolders, unsafe } from './access/secure-folders.ts';
 import type { HostFiles, HostPorts } from './ports.ts';
+import { removeOldPrograms } from './programs.ts';
 import { foldersBefore, recordFolders } from './removal/folder-record.ts';
 import type { HashOf } from './stage/hash-cache.ts';
 import { readRecord, writeRecord } from './stage/record.ts';
@@ -29,8 +30,7 @@ export async function secureHost(
   { files, system }: Pick<HostPorts, 'files' | 'system'>,
   signal: AbortSignal,
 ): Promise<SecureOutcome> {
-  const sha256 = await checkProgram(program, hashOf);
-  const above = await secureProgramFolders(program, files);
+  const { sha256, events: above } = await secureProgram(program, hashOf, files);
   await recordFolders(files);
   const { events: below, kept } = await secureFolders(files, signal);
   await rejectOpenFolders(kept, await system.bootId(), files);
@@ -39,6 +39,16 @@ export async function secureHost(
   const placed = await placeAgent(program, sha256, hashOf, files);
   const { pruned, left } = await removeOldPrograms(sha256, files);
   return { placed, pruned, events: [...events, ...left] };
+}
+
+/** Rejects unless the program has the hash of its folder, and makes both safe. */
+export async function secureProgram(
+  program: string,
+  hashOf: HashOf,
+  files: HostFiles,
+): Promise<{ sha256: string; events: string[] }> {
+  const sha256 = await checkProgram(program, hashOf);
+  return { sha256, events: await secureProgramFolders(program, files) };
 }
 
 /** In a folder that no user can write to. */
@@ -74,7 +84,7 @@ async function checkProgram(program: string, hashOf: HashOf): Promise<string> {
   if (named === undefined) {
     throw new AppError(
       'USAGE',
-      `secure runs only from a folder below ${dir.agentPrograms}, not from ${shown(program)}`,
+      `this command runs only from a folder below ${dir.agentPrograms}, not from ${shown(program)}`,
       {
         remedy: 'Wait for the operator to configure the host: it uploads the program there and runs it.',
       },
@@ -119,31 +129,19 @@ async function recordNoVariables(files: HostFiles): Promise<void> {
 }
 
 async function placeAgent(program: string, sha256: string, hashOf: HashOf, files: HostFiles): Promise<boolean> {
-  await forgetStaged(files);
+  await recordProgram(sha256, files);
   if ((await hashOf(file.agent)) === sha256) return false;
   await files.writeChunks(file.agent, files.readChunks(program));
   return true;
 }
 
-/** Bundles of earlier operators contained the agent; it must not be restored from there. */
-async function forgetStaged(files: HostFiles): Promise<void> {
+/**
+ * The program belongs to the current set from now on. Bundles of earlier operators contained the agent; it must not be
+ * restored from there.
+ */
+async function recordProgram(agent: string, files: HostFiles): Promise<void> {
   const record = await readRecord(files);
   const kept = record.files.filter(({ path }) => pathKey(path) !== pathKey(file.agent));
-  if (kept.length < record.files.length) await writeRecord({ ...record, files: kept }, files);
-}
-
-async function removeOldPrograms(sha256: string, files: HostFiles): Promise<{ pruned: number; left: string[] }> {
-  const old = (await files.list(dir.agentPrograms)).filter(name => /^[0-9a-f]{64}$/i.test(name));
-  const left: string[] = [];
-  let pruned = 0;
-  for (const name of old) {
-    if (name.toLowerCase() === sha256) continue;
-    try {
-      await files.removeDirectory(`${dir.agentPrograms}\\${name}`);
-      pruned += 1;
-    } catch (error) {
-      left.push(`${dir.agentPrograms}\\${name}: not removed (${messageOf(error)})`);
-    }
-  }
-  return { pruned, left };
+  const isSame = kept.length === record.files.length && record.agent === agent;
+  if (record.version !== '' && !isSame) await writeRecord({ ...record, agent, files: kept }, files);
 }

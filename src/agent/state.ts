@@ -28,6 +28,8 @@ export interface AgentState {
   /** Services not installed by WMCO that the agent has stopped and has to start again. */
   stoppedServices: string[];
   reboot: RebootRecord | undefined;
+  /** The last boot that the agent has seen. */
+  lastBoot: string | undefined;
   takenBack: TakenBack | undefined;
   /** Files that were changed while a service that reads them may have been running. */
   changedFiles: string[];
@@ -76,6 +78,7 @@ function readFields(fields: Fields): AgentState {
     environment: fields.raw('environment') === undefined ? undefined : fields.objects('environment').map(readVariable),
     stoppedServices: fields.strings('stoppedServices'),
     reboot: fields.raw('reboot') === undefined ? undefined : readReboot(fields.object('reboot')),
+    lastBoot: fields.string('lastBoot'),
     takenBack: fields.raw('takenBack') === undefined ? undefined : readTakenBack(fields.object('takenBack')),
     changedFiles: fields.strings('changedFiles'),
     defenderExclusions: fields

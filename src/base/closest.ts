@@ -13,6 +13,23 @@ export function closestWord(word: string, known: readonly string[]): string | un
   return ranked[0]?.each ?? known.find(each => each.toLowerCase().startsWith(lower));
 }
 
+/** Longer ends of names are not compared. */
+const maxCompared = 64;
+
+/** At most five names, those close to the word first if not all fit, and how many others there are: `a, b and 3 others`. */
+export function namesNear(word: string, known: readonly string[]): string {
+  if (known.length <= maxNames) return known.join(', ');
+  const wanted = word.slice(0, maxCompared).toLowerCase();
+  const ranked = known
+    .map(each => ({ each, distance: distanceOf(wanted, each.slice(0, maxCompared).toLowerCase()) }))
+    .sort((one, other) => one.distance - other.distance)
+    .slice(0, maxNames);
+  const left = known.length - maxNames;
+  return `${ranked.map(({ each }) => each).join(', ')} and ${left} ${left === 1 ? 'other' : 'others'}`;
+}
+
+const maxNames = 5;
+
 /** Letters that are missing, added, wrong or swapped with the next one. */
 function distanceOf(one: string, other: string): number {
   let [beforeLast, last]: number[][] = [[], Array.from({ length: other.length + 1 }, (_, index) => index)];

@@ -24,9 +24,12 @@ export const errorCodes = {
   INSTANCE_DUPLICATE: 'Two entries of windows-instances, or two WindowsInstances, are the same host.',
   INSTANCE_NOT_LISTED: 'A Node has no entry in windows-instances.',
   REMOVED_HOST_MALFORMED: 'A key of the ConfigMap windows-removed-hosts has a value that cannot be read.',
+  HOST_AMBIGUOUS: 'Several hosts of the cluster have the name that was given.',
   REMOVAL_REFUSED:
     'The command cannot remove this host: it belongs to a Machine, or its objects contradict each other.',
   REMOVAL_UNFINISHED: 'The command stopped waiting for the end of a removal, which goes on.',
+  REBOOT_UNFINISHED: 'The command stopped waiting for the end of a reboot, which goes on.',
+  REQUEST_REFUSED: 'The command makes no sense for this host, or for the roll-out, as it is now.',
   SANDBOX_STORY_FAILED: 'What a story of the sandbox describes did not happen in time.',
 
   // windows-rollout
@@ -88,6 +91,8 @@ export const errorCodes = {
   HOST_REFUSED_KEY: 'A host rejected the SSH login with the private key of the operator.',
   HOST_WANTS_PASSWORD: 'A host accepts SSH logins only with a password.',
   HOST_CONNECTION_LOST: 'The SSH connection to a host was lost.',
+  HOST_BUSY: 'Another command changes the host at this moment.',
+  LEADER_STALE: 'A command for a host comes from an operator that is not the leader any more.',
   HOST_COMMAND_REFUSED: 'A host did not start a command.',
   HOST_COMMAND_TIMEOUT: 'A command on a host exceeded its time limit.',
   HOST_COMMAND_NO_EXIT_CODE: 'A command on a host ended without an exit code.',
@@ -120,6 +125,11 @@ export const errorCodes = {
   MATERIAL_MISSING: 'An object that hosts need, such as a Secret or a ConfigMap, does not exist yet.',
   TOKEN_NOT_ISSUED: 'The cluster did not issue a bootstrap token for a host.',
   NODE_VERSION_TIMEOUT: 'The agent of a host did not reach the desired version in time.',
+  ACTIVATION_FAILED: 'A host could not swap its files for those of another version.',
+  ACTIVATION_REVERTED: 'A host went back to its former files by itself, because the new agent did not report.',
+  UPGRADE_UNHEALTHY: 'A node did not stay healthy after its upgrade.',
+  UPGRADE_IMPOSSIBLE: 'A host cannot be upgraded as it is.',
+  REBOOT_LIMIT: 'A host requested more reboots in a day than are allowed.',
 
   // files for the node
   LOG_SETTING_INVALID: 'A log rotation variable of the operator has an invalid value.',

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { trimEndOf } from './trim-end.ts';
+import { sentence, trimEndOf } from './trim-end.ts';
 
 const cases: [text: string, characters: string, want: string][] = [
   ['', '/', ''],
@@ -21,4 +21,8 @@ test('takes off what a pattern would', () => {
       expect(trimEndOf(text, '.-')).toBe(text.replace(/[.-]+$/, ''));
     }),
   );
+});
+
+test('a sentence has one period', () => {
+  expect([sentence('it failed'), sentence('it failed.'), sentence('')]).toEqual(['it failed.', 'it failed.', '.']);
 });

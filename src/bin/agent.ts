@@ -31,6 +31,7 @@ const common = { clock, log, version, signal: interruptionOf(process), client: {
 const deps: VerbDeps = {
   ...common,
   program: process.execPath,
+  pid: process.pid,
   runtime: `${process.version} ${process.platform}/${process.arch}`,
   host: () => openWindowsHost(native(), { clock, processEnvironment: process.env }),
   asService: body => runAsService((service = native()), agentName, body, clock),

@@ -1,7 +1,8 @@
 import { systemClock } from '#base/clock.ts';
-import type { RunningSandbox, SandboxFactory, SandboxSpec } from '#cli/sandbox/running.ts';
+import type { RunningSandbox, SandboxFactory, SandboxRelease, SandboxSpec } from '#cli/sandbox/running.ts';
 import { managedDescription } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
+import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '#kube/controller/metrics.ts';
 import { createClient } from '#kube/http-client.ts';
@@ -11,8 +12,10 @@ import { runOperator } from '#operator/operator.ts';
 import { defaultSettings } from '#operator/settings.ts';
 import { endFaultAnnotation } from '#sandbox/machines/cluster/end-faults.ts';
 import { faults } from '#sandbox/machines/faults.ts';
+import type { SimulatedHost } from '#sandbox/machines/host/host.ts';
 import { simulatedPayload } from '#sandbox/machines/programs/payload.ts';
-import { startSandbox } from '#sandbox/sandbox.ts';
+import type { Defect } from '#sandbox/machines/programs/stamp.ts';
+import { type Sandbox, startSandbox } from '#sandbox/sandbox.ts';
 
 /** Small enough for a laptop, large enough to show progress. */
 const payloadBytes = 8_000_000;
@@ -36,47 +39,71 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
     ...(port !== undefined && { port }),
     times: { uploadBytesPerSecond: 4_000_000 },
   });
-  const { namespace, connect, dialTcp, resolver } = sandbox;
   const client = createClient(loadKubeconfig(sandbox.kubeconfig));
-  const [stop, operatorExit] = [new AbortController(), new AbortController()];
+  const operatorExit = new AbortController();
+  const startVersion = (release: SandboxRelease) =>
+    startOperator({ sandbox, client, log }, release, reason => operatorExit.abort(reason));
+  let stopOperator = startVersion({ version });
+  return {
+    kubeconfig: sandbox.kubeconfig,
+    url: sandbox.url,
+    namespace: sandbox.namespace,
+    operatorExit: operatorExit.signal,
+    hosts: () => sandbox.hosts.map(host => machineOf(host, sandbox)),
+    readFile: (host, path) => sandbox.host(host).files.read(path),
+    replaceOperator: async release => {
+      await stopOperator();
+      stopOperator = startVersion(release);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await stopOperator();
+      await client.close();
+      await sandbox.stop();
+    },
+  };
+}
+
+/** Returns a function that stops it. */
+function startOperator(
+  { sandbox, client, log }: { sandbox: Sandbox; client: Client; log: SandboxSpec['log'] },
+  release: SandboxRelease,
+  onFailure: (reason: unknown) => void,
+): () => Promise<void> {
+  const { namespace, connect, dialTcp, resolver } = sandbox;
+  const stop = new AbortController();
   const running = runOperator(
     {
       client,
       leaseClient: client,
-      settings: defaultSettings({ namespace, version }),
+      settings: defaultSettings({ namespace, version: release.version }),
       connect,
       dialTcp,
       resolver,
-      payload: sandboxPayload(version, payloadBytes),
+      payload: sandboxPayload(release, payloadBytes),
       clock: systemClock,
       log,
       metrics: new MemoryMetrics(),
       random: Math.random,
     },
     stop.signal,
-  ).catch((error: unknown) => operatorExit.abort(error));
+  ).catch(onFailure);
+  return async () => {
+    stop.abort(new Error('the sandbox stops this operator'));
+    await running;
+  };
+}
+
+function machineOf(host: SimulatedHost, sandbox: Sandbox): ReturnType<RunningSandbox['hosts']>[number] {
+  const { stats, state, spec } = host;
   return {
-    kubeconfig: sandbox.kubeconfig,
-    url: sandbox.url,
-    namespace,
-    operatorExit: operatorExit.signal,
-    hosts: () =>
-      sandbox.hosts.map(host => ({
-        name: host.spec.name,
-        faults: sandbox.faultsOf(host.spec.name),
-        sshSessions: host.stats.execSessions + host.stats.sftpSessions,
-        uploadedBytes: host.stats.uploadedBytes,
-        reboots: host.stats.reboots,
-        installed: {
-          services: [...host.state.services.values()].filter(isManaged).map(({ name }) => name),
-          networks: host.state.networks.map(({ name }) => name),
-        },
-      })),
-    [Symbol.asyncDispose]: async () => {
-      stop.abort(new Error('the sandbox is stopping'));
-      await running;
-      await client.close();
-      await sandbox.stop();
+    name: spec.name,
+    faults: sandbox.faultsOf(spec.name),
+    sshSessions: stats.execSessions + stats.sftpSessions,
+    uploadedBytes: stats.uploadedBytes,
+    reboots: stats.reboots,
+    installed: {
+      services: [...state.services.values()].filter(isManaged).map(({ name }) => name),
+      networks: state.networks.map(({ name }) => name),
     },
   };
 }
@@ -85,9 +112,26 @@ function isManaged({ name, config }: { name: string; config: { description: stri
   return config.description === managedDescription(name);
 }
 
+export interface PayloadRelease {
+  version: string;
+  /** The version from which it differs in the agent and `patchedPrograms`; otherwise all programs are new. */
+  since?: string;
+  agent?: Defect;
+  kubelet?: Defect;
+}
+
+export const patchedPrograms = [file.kubelet, file.kubeProxy] as const;
+
 /** Payload programs of this size that simulated hosts can run. */
-export function sandboxPayload(version: string, bytes: number, platform = 'None'): PayloadSource {
+export function sandboxPayload(release: PayloadRelease, bytes: number, platform = 'None'): PayloadSource {
+  const { version, since, agent, kubelet } = release;
   const files = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
-  const programs = files.filter(path => path !== file.agent);
-  return simulatedPayload({ version, agent: file.agent, programs, bytes });
+  return simulatedPayload({
+    version,
+    agent: file.agent,
+    programs: files.filter(path => path !== file.agent),
+    bytes,
+    ...(since !== undefined && { since: { version: since, changed: patchedPrograms } }),
+    defects: { ...(agent && { [file.agent]: agent }), ...(kubelet && { [file.kubelet]: kubelet }) },
+  });
 }

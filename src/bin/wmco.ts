@@ -4,12 +4,14 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
+import type { CommandLine } from '#base/command-line.ts';
 import { asciiText, needsAscii } from '#cli/ascii-text.ts';
 import { main } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
 import type { Program } from '#cli/program.ts';
+import { rolloutCommandLines, rolloutSummary } from '#cli/rollout/options.ts';
 import { shellWord } from '#cli/shell-quote.ts';
-import type { LiveTerminal } from '#cli/terminal.ts';
+import type { AskingTerminal, LiveTerminal } from '#cli/terminal.ts';
 import { sourceVersion } from '#cli/version.ts';
 
 // The bundler replaces this variable with the version; from source, git has it.
@@ -65,11 +67,26 @@ const remove: Program = {
   name: 'remove',
   summary: 'remove a Windows host from a cluster; see `wmco remove --help`',
   line: async () => (await import('#cli/remove/options.ts')).removeLine,
-  run: async words => {
-    const terminal = liveTerminal();
-    const ask = process.stdin.isTTY && process.stdout.isTTY ? askOn(terminal.signal) : undefined;
-    return (await import('#cli/remove/program.ts')).removeProgram(words, { ...terminal, ask });
-  },
+  run: async words => (await import('#cli/remove/program.ts')).removeProgram(words, askingTerminal()),
+};
+
+const rollout: Program = {
+  name: 'rollout',
+  summary: `${rolloutSummary}; see \`wmco rollout --help\``,
+  programs: Object.entries<CommandLine>(rolloutCommandLines).map(([name, line]) => ({
+    name,
+    summary: line.summary,
+    line: () => line,
+    run: words => rollout.run([name, ...words]),
+  })),
+  run: async words => (await import('#cli/rollout/program.ts')).rolloutProgram(words, askingTerminal()),
+};
+
+const reboot: Program = {
+  name: 'reboot',
+  summary: 'reboot a Windows host within the budget; see `wmco reboot --help`',
+  line: async () => (await import('#cli/reboot/options.ts')).rebootLine,
+  run: async words => (await import('#cli/reboot/program.ts')).rebootProgram(words, liveTerminal()),
 };
 
 const sandbox: Program = {
@@ -124,6 +141,12 @@ function liveTerminal(): LiveTerminal {
   };
 }
 
+function askingTerminal(): AskingTerminal {
+  const terminal = liveTerminal();
+  const ask = process.stdin.isTTY && process.stdout.isTTY ? askOn(terminal.signal) : undefined;
+  return { ...terminal, ask };
+}
+
 /** Reads one line; Ctrl-C stays a signal of the process, because readline does not control the terminal. */
 function askOn(signal: AbortSignal): (question: string) => Promise<string> {
   return async question => {
@@ -159,7 +182,15 @@ function isSameFile(one: string, other: string): boolean {
 
 try {
   const terminal = { out, err, stdin: () => text(process.stdin), version, runtime };
-  process.exitCode = await main(process.argv.slice(2), terminal, [operator, status, remove, sandbox, complete]);
+  process.exitCode = await main(process.argv.slice(2), terminal, [
+    operator,
+    status,
+    rollout,
+    reboot,
+    remove,
+    sandbox,
+    complete,
+  ]);
 } catch (error) {
   err(`${errorText(internalError(error))}\n`);
   process.exitCode = 1;

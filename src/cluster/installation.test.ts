@@ -1,5 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { customResourceDefinitions, namespaces } from '#kube/resources.ts';
+import { manualClock } from '../../test/kit/manual-clock.ts';
 import { MemoryApi, refused } from '../../test/kit/memory-api.ts';
 import { Installation } from './installation.ts';
 
@@ -64,3 +65,31 @@ for (const [title, creationTimestamp, crdCreated, want] of deletions) {
     else expect(problem).toMatch(want);
   });
 }
+
+test('hosts that wait share one read for ten seconds, which a removal does not rely on', async () => {
+  const clock = manualClock();
+  const installation = new Installation(api, 'wmco', clock);
+  const ask = () => Promise.all([installation.recentProblem(signal), installation.recentProblem(signal)]);
+  expect(await ask()).toEqual([undefined, undefined]);
+  expect(api.calls).toHaveLength(2);
+  put({ deletionTimestamp: noon });
+  await clock.advance(9999);
+  expect(await ask()).toEqual([undefined, undefined]);
+  expect(api.calls).toHaveLength(2);
+  expect(await installation.problem(signal)).toMatch('is being deleted');
+  await clock.advance(1);
+  expect(await ask()).toEqual([
+    expect.stringContaining('is being deleted'),
+    expect.stringContaining('is being deleted'),
+  ]);
+  expect(api.calls).toHaveLength(6);
+});
+
+test('a host that stops waiting does not end the read for others', async () => {
+  const installation = new Installation(api, 'wmco', manualClock());
+  const leaving = new AbortController();
+  const first = installation.recentProblem(leaving.signal);
+  leaving.abort(new Error('gone'));
+  await expect(first).rejects.toThrow('gone');
+  expect(await installation.recentProblem(signal)).toBeUndefined();
+});

@@ -82,7 +82,7 @@ test('does not depend on the order of the objects', () => {
   );
 });
 
-test('uses the newest rendered worker config of several', () => {
+test('REC-03: uses the newest rendered worker config of several', () => {
   const newer = machineConfig({ name: 'rendered-worker-f00', creationTimestamp: '2026-04-01T00:00:00Z' });
   const master = machineConfig({ name: 'rendered-master-f00', creationTimestamp: '2026-05-01T00:00:00Z', unit: '' });
   expect(factsOf({}, [newer, master]).facts).toMatchObject({ kubeletArguments: {}, workerFiles: {} });

@@ -2,7 +2,7 @@ import { type Condition, type NewCondition, setCondition } from '#base/condition
 import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import { configMapName } from '#contract/names.ts';
-import { printConditions, readConditions, suitabilityCondition } from '#contract/operator-status.ts';
+import { printConditions, readConditions, suitabilityCondition, versionKey } from '#contract/operator-status.ts';
 import { isAlreadyExists, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
@@ -14,13 +14,15 @@ export interface ConditionDeps {
   clock: Clock;
   /** Conditions that are written with it. */
   others?: readonly NewCondition[];
+  /** Of the operator; not written when not set. */
+  version?: string;
 }
 
-/** Writes the condition `ClusterSuitable`, and others, if they differ, and returns their ConfigMap. `stored` is the present one. */
+/** Writes the condition `ClusterSuitable`, others and the version, if they differ, and returns their ConfigMap. `stored` is the present one. */
 export async function storeSuitability(
   stored: ConfigMap | undefined,
   problems: readonly AppError[],
-  { client, namespace, clock, others = [] }: ConditionDeps,
+  { client, namespace, clock, others = [], version }: ConditionDeps,
   signal: AbortSignal,
 ): Promise<ConfigMap> {
   const name = configMapName.operatorStatus;
@@ -29,11 +31,11 @@ export async function storeSuitability(
     (all, condition) => setCondition(all, condition, clock.now()),
     before,
   );
-  const data = printConditions(conditions);
+  const data = { ...printConditions(conditions), ...(version !== undefined && { [versionKey]: version }) };
   if (stored === undefined) {
     const object: ConfigMap = { metadata: { name, namespace }, data };
     return (await client.create(configMaps, object, { signal }).catch(unless(isAlreadyExists))) ?? object;
   }
-  if (conditions === before) return stored;
+  if (conditions === before && (version === undefined || stored.data?.[versionKey] === version)) return stored;
   return client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
 }

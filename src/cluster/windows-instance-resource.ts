@@ -1,5 +1,7 @@
 import { byteOrder } from '#base/compare.ts';
 import { normalHostName } from '#base/dns-name.ts';
+import { reportName } from '#contract/agent-report.ts';
+import { stoppedVersion, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import {
   windowsInstanceGroup,
   windowsInstanceKind,
@@ -36,6 +38,31 @@ export const byNode = 'node';
 export function indexByNode(instance: WindowsInstance): string[] {
   const name = boundNode(instance);
   return name === undefined ? [] : [name];
+}
+
+/** Index of instances by the report of their agent. */
+export const byReport = 'report';
+
+export function indexByReport(instance: WindowsInstance): string[] {
+  return indexByNode(instance).map(reportName);
+}
+
+/** Index of instances by the version whose roll-out they stop, or with which they have soaked. */
+export const byRollout = 'rollout';
+
+export const rolloutKey = {
+  stopped: (version: string) => `stopped ${version}`,
+  soaked: (version: string) => `soaked ${version}`,
+} as const;
+
+export function indexByRollout(instance: WindowsInstance): string[] {
+  const { upgrade } = instance.status ?? {};
+  const stopped = stoppedVersion(instance);
+  const soaked = provedVersion(upgrade);
+  return [
+    ...(stopped === undefined ? [] : [rolloutKey.stopped(stopped)]),
+    ...(soaked === undefined ? [] : [rolloutKey.soaked(soaked)]),
+  ];
 }
 
 /** Index of instances by the names in their spec. */

@@ -35,35 +35,37 @@ export interface InventoryOptions {
  * Command lines that the operator runs on a host with the agent program at this path. Every word is checked, so that a
  * command means the same in cmd.exe and in PowerShell and no value can inject a command.
  */
-export function agentCommands(program: string) {
+export function agentCommands(program: string, leader?: string) {
   const run = (...words: (string | false)[]) =>
     commandLine(
       program,
       words.filter(word => word !== false),
     );
   const json = ['-o', 'json'];
+  /** For verbs that change the host: an operator that leads no more is refused. */
+  const change = (...words: (string | false)[]) => run(...words, ...flag('leader', leader));
   return {
     version: run('version', ...json),
-    enableContainers: run('enable-containers', ...json),
+    enableContainers: change('enable-containers', ...json),
     inventory: (options: InventoryOptions = {}) => run('inventory', ...inventoryFlags(options), ...json),
     /** Secures the folders of the operator, copies the program to where services run it, and returns an inventory. */
-    secure: (options: InventoryOptions = {}) => run('secure', ...inventoryFlags(options), ...json),
+    secure: (options: InventoryOptions = {}) => change('secure', ...inventoryFlags(options), ...json),
     /**
      * Settings are kept when the host is configured again at once: removing and restoring them would take two reboots.
      */
     cleanup: (namespace: string, settings: 'remove settings' | 'keep settings' = 'remove settings') =>
-      run('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
+      change('cleanup', ...credentials(namespace), settings === 'keep settings' && '--keep-settings'),
     /** `cleanup` of services and settings, which prints whether the host has to be rebooted. */
-    removeServices: (namespace: string) => run('cleanup', ...credentials(namespace), ...json),
+    removeServices: (namespace: string) => change('cleanup', ...credentials(namespace), ...json),
     /** Fails when the kubelet would register under another name. */
     bootstrap: ({ version, namespace, node }: { version: string; namespace: string; node: string }) =>
-      run('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),
+      change('bootstrap', '--desired-version', version, ...credentials(namespace), '--node', node),
     /**
      * Creates the keys, creates or corrects and starts the agent's Windows service, and prints the hashes of the public
      * keys.
      */
     install: ({ newKey, keepCommand, ...options }: InstallOptions) =>
-      run(
+      change(
         'install',
         '--namespace',
         options.namespace,
@@ -77,15 +79,26 @@ export function agentCommands(program: string) {
         ...json,
       ),
     /** Installs the files of an uploaded bundle with this hash. */
-    stage: (bundle: string, sha256: string) => run('stage', '--bundle', bundle, '--sha256', sha256, ...json),
+    stage: (bundle: string, sha256: string) => change('stage', '--bundle', bundle, '--sha256', sha256, ...json),
+    /** Keeps the files of an uploaded bundle as the next set, without placing them. */
+    stageNext: (bundle: string, sha256: string) =>
+      change('stage', '--bundle', bundle, '--sha256', sha256, '--next', ...json),
+    /**
+     * Orders the swap to a set of files, which a temporary Windows service carries out. No effect when the host runs that version
+     * already, or carries out that order. The program must be that of the set.
+     */
+    activate: (set: 'next' | 'previous', version: string) =>
+      change('activate', '--set', set, '--desired-version', version, ...json),
+    /** Prints how far the swap is; changes nothing. */
+    activation: run('activation', ...json),
     /** No effect in another boot than this one, so that a command sent twice reboots once. */
     reboot: (bootId: string, delaySeconds = 3) =>
-      run('reboot', '--boot-id', bootId, '--delay', `${delaySeconds}s`, ...json),
+      change('reboot', '--boot-id', bootId, '--delay', `${delaySeconds}s`, ...json),
     /** Removes the container networks and CNI state of the operator; needs `cleanup` before. */
-    removeNetworks: () => run('remove-networks', ...json),
+    removeNetworks: () => change('remove-networks', ...json),
     /** Removes the files and folders of the operator; needs `cleanup` before. */
-    removeFiles: () => run('remove-files', ...json),
-    rename: (hostName: string) => run('rename', '--name', hostName, ...json),
+    removeFiles: () => change('remove-files', ...json),
+    rename: (hostName: string) => change('rename', '--name', hostName, ...json),
   };
 }
 

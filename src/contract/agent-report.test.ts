@@ -20,6 +20,7 @@ const full: AgentReport = {
   version: '11.0.0-abc',
   bootId: '17',
   nodeUid: 'uid-1',
+  confirmedBoot: '16',
   rebootRequired: true,
   events: [event],
 };

@@ -14,8 +14,12 @@ export const agentEvent = {
   configurationFailure: 'ConfigurationFailure',
   /** Services that should have been running were started. */
   serviceStarted: 'ServiceStarted',
+  /** The host is configured again after a failure. */
+  recovered: 'Recovered',
   /** A service did not stop, so its process was ended. */
   serviceEnded: 'ServiceProcessEnded',
+  /** The host was rebooted, but not by the operator. */
+  unplannedReboot: 'UnplannedReboot',
 } as const;
 
 export interface AgentReport {
@@ -25,6 +29,8 @@ export interface AgentReport {
   bootId: string;
   /** UID of the Node for which the report was written; all events are about it. '' until the agent has seen its Node. */
   nodeUid: string;
+  /** Boot in which the agent last confirmed that all services run and the Node is ready; '' before. */
+  confirmedBoot: string;
   /** New variables or certificates need a reboot. */
   rebootRequired: boolean;
   /** Newest last. */
@@ -37,7 +43,14 @@ export interface ReportEvent extends EventText {
   time: string;
 }
 
-export const emptyReport: AgentReport = { version: '', bootId: '', nodeUid: '', rebootRequired: false, events: [] };
+export const emptyReport: AgentReport = {
+  version: '',
+  bootId: '',
+  nodeUid: '',
+  confirmedBoot: '',
+  rebootRequired: false,
+  events: [],
+};
 
 /** Larger reports are ignored. */
 export const maxReportBytes = 16 * 1024;
@@ -59,7 +72,8 @@ export function isReportName(name: string): boolean {
 }
 
 /** Data of the ConfigMap. */
-export function printReport({ version, bootId, nodeUid, rebootRequired, events }: AgentReport): Record<string, string> {
+export function printReport(report: AgentReport): Record<string, string> {
+  const { version, bootId, nodeUid, confirmedBoot, rebootRequired, events } = report;
   const kept = events.slice(-maxEvents).map(({ type, reason, message, time }) => ({
     type,
     reason,
@@ -70,6 +84,7 @@ export function printReport({ version, bootId, nodeUid, rebootRequired, events }
     version,
     bootID: bootId,
     nodeUID: nodeUid,
+    confirmedBootID: confirmedBoot,
     rebootRequired: String(rebootRequired),
     events: JSON.stringify(kept),
   };
@@ -77,11 +92,12 @@ export function printReport({ version, bootId, nodeUid, rebootRequired, events }
 
 /** Invalid parts count as missing. */
 export function parseReport(data: Readonly<Record<string, string>> = {}): AgentReport {
-  const { version = '', bootID = '', nodeUID = '', rebootRequired, events = '' } = data;
+  const { version = '', bootID = '', nodeUID = '', confirmedBootID = '', rebootRequired, events = '' } = data;
   return {
     version: plain.test(version) ? version : '',
     bootId: plain.test(bootID) ? bootID : '',
     nodeUid: plain.test(nodeUID) ? nodeUID : '',
+    confirmedBoot: plain.test(confirmedBootID) ? confirmedBootID : '',
     rebootRequired: rebootRequired === 'true',
     events: parseEvents(events),
   };
@@ -94,6 +110,16 @@ export function isReportOf(
 ): boolean {
   const matches = (one: string, other = '') => one === '' || other === '' || one === other;
   return matches(bootId, host.bootId) && matches(nodeUid, host.nodeUid);
+}
+
+/** The failure that has not been followed by a success. */
+export function failureIn(events: readonly ReportEvent[]): ReportEvent | undefined {
+  const last = events.findLast(({ reason }) => isFailureReason(reason) || reason === agentEvent.recovered);
+  return last === undefined || last.reason === agentEvent.recovered ? undefined : last;
+}
+
+function isFailureReason(reason: string): boolean {
+  return reason === agentEvent.serviceFailure || reason === agentEvent.configurationFailure;
 }
 
 const plain = /^[\w.:+-]{1,128}$/;

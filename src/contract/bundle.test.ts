@@ -145,3 +145,29 @@ test('throws only AppErrors for any bytes', () => {
     { numRuns: 2000 },
   );
 });
+
+const { path: _path, encoding: _encoding, packedBytes: _packed, ...content } = kubelet;
+const next = { agent: 'cd'.repeat(32), files: [{ path: file.kubelet, ...content }] };
+
+test('prints and parses a set that is only kept', () => {
+  expect(parse(printHeader(header({ next })))).toEqual(header({ next }));
+  expect(parse(printHeader(header({ next, entries: [] })))).toEqual(header({ next, entries: [] }));
+});
+
+const badSets: [name: string, over: Partial<BundleHeader>][] = [
+  ['a set with a bad hash of its agent', { next: { ...next, agent: 'x' } }],
+  ['a set with a bad hash', { next: { ...next, files: [{ path: file.kubelet, ...content, sha256: 'x' }] } }],
+  ['a set with a bad size', { next: { ...next, files: [{ path: file.kubelet, ...content, bytes: -1 }] } }],
+  ['a set with a path elsewhere', { next: { ...next, files: [{ ...content, path: 'C:\\Windows\\x' }] }, entries: [] }],
+  ['a set with a path twice', { next: { ...next, files: [...next.files, ...next.files] } }],
+  ['a set with the agent', { next: { ...next, files: [{ ...content, path: file.agent }] }, entries: [] }],
+  ['an entry that is not in the set', { next: { ...next, files: [] } }],
+  ['an entry with other content than in the set', { next, entries: [{ ...kubelet, sha256: 'ef'.repeat(32) }] }],
+  ['a set and files to remove', { next, remove: ['C:\\k\\x'] }],
+];
+for (const [name, over] of badSets) {
+  test(`rejects ${name}`, () => {
+    expect(codeOf(() => printHeader(header(over)))).toBe('BUNDLE_MALFORMED');
+    expect(codeOf(() => parseHeader(wire(over)))).toBe('BUNDLE_MALFORMED');
+  });
+}

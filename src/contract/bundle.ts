@@ -1,7 +1,8 @@
 import { fromUtf8 } from '#base/bytes.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
-import { checkPlaces } from './host-path.ts';
+import { checkPlaces, pathKey } from './host-path.ts';
+import { file } from './paths.ts';
 
 /**
  * Files for a host as one upload: eight bytes of magic, the length of the header in four, the header in JSON, then the
@@ -29,7 +30,22 @@ export interface BundleHeader {
   entries: BundleEntry[];
   /** Files to delete. */
   remove: string[];
+  /**
+   * All files of a set that is only kept: the entries are those of which the host has no copy yet. Its paths have the same rules as
+   * those of entries.
+   */
+  next?: NextSet;
 }
+
+/** A set of files for a later swap. */
+export interface NextSet {
+  /** SHA-256 of the agent program that belongs to it. */
+  agent: string;
+  files: SetFile[];
+}
+
+/** A file of a set; how its copy is packed is known to the host. */
+export type SetFile = Pick<BundleEntry, 'path' | 'sha256' | 'bytes' | 'secret'>;
 
 const magic = new TextEncoder().encode('WMCOFILE');
 const format = 1;
@@ -77,6 +93,7 @@ function readHeader(bytes: Uint8Array): BundleHeader {
     version: fields.requiredString('version'),
     entries: fields.objects('entries').map(parseEntry),
     remove: fields.strings('remove'),
+    ...(fields.raw('next') !== undefined && { next: parseNext(fields.object('next')) }),
   };
   checkHeader(header);
   return header;
@@ -86,28 +103,58 @@ function parseEntry(fields: Fields): BundleEntry {
   const encoding = fields.requiredString('encoding');
   const known = bundleEncodings.find(one => one === encoding);
   if (known === undefined) throw malformed(`${fields.path}.encoding is ${shown(encoding)}, which is not supported`);
+  return { ...parseFile(fields), encoding: known, packedBytes: fields.number('packedBytes') ?? -1 };
+}
+
+function parseNext(fields: Fields): NextSet {
+  return { agent: fields.requiredString('agent'), files: fields.objects('files').map(parseFile) };
+}
+
+function parseFile(fields: Fields): SetFile {
   return {
     path: fields.requiredString('path'),
     sha256: fields.requiredString('sha256'),
     bytes: fields.number('bytes') ?? -1,
-    encoding: known,
-    packedBytes: fields.number('packedBytes') ?? -1,
     secret: fields.boolean('secret') ?? false,
   };
 }
 
-function checkHeader({ entries, remove }: BundleHeader): void {
+function checkHeader({ entries, remove, next }: BundleHeader): void {
   checkPlaces([...entries.map(entry => entry.path), ...remove], malformed);
   for (const { path, sha256, bytes, encoding, packedBytes } of entries) {
-    if (!/^[0-9a-f]{64}$/.test(sha256)) throw malformed(`the hash of ${path} is ${shown(sha256)}, not SHA-256 in hex`);
-    for (const size of [bytes, packedBytes]) {
-      if (!Number.isSafeInteger(size) || size < 0 || size > maxFileBytes) {
-        throw malformed(`a size of ${path} is ${size}, not a whole number of bytes up to ${maxFileBytes}`);
-      }
-    }
+    checkHash(sha256, path);
+    for (const size of [bytes, packedBytes]) checkSize(size, path);
     if (encoding === 'none' && packedBytes !== bytes)
       throw malformed(`${path} is not packed but has two different sizes`);
   }
+  if (next !== undefined) checkNext(next, entries, remove);
+}
+
+/** Nothing but the set may be in such a bundle, so that no file is placed by mistake. */
+function checkNext({ agent, files }: NextSet, entries: readonly BundleEntry[], remove: readonly string[]): void {
+  checkPlaces(
+    files.map(({ path }) => path),
+    malformed,
+  );
+  checkHash(agent, file.agent);
+  for (const { path, sha256, bytes } of files) {
+    if (pathKey(path) === pathKey(file.agent)) throw malformed(`${path} is in a set, which has it by its hash`);
+    checkHash(sha256, path);
+    checkSize(bytes, path);
+  }
+  if (remove.length > 0) throw malformed(`it removes ${remove[0]}, which a set that is only kept cannot do`);
+  const known = new Set(files.map(({ path, sha256 }) => `${sha256} ${pathKey(path)}`));
+  const other = entries.find(({ path, sha256 }) => !known.has(`${sha256} ${pathKey(path)}`));
+  if (other !== undefined) throw malformed(`${other.path} is not in its set`);
+}
+
+function checkHash(sha256: string, path: string): void {
+  if (!/^[0-9a-f]{64}$/.test(sha256)) throw malformed(`the hash of ${path} is ${shown(sha256)}, not SHA-256 in hex`);
+}
+
+function checkSize(size: number, path: string): void {
+  if (Number.isSafeInteger(size) && size >= 0 && size <= maxFileBytes) return;
+  throw malformed(`a size of ${path} is ${size}, not a whole number of bytes up to ${maxFileBytes}`);
 }
 
 function parseJson(bytes: Uint8Array): unknown {

@@ -26,6 +26,26 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'NodeAddressConflict',
     'Node evil reports the address 10.1.42.1, which belongs to Node win-1. Find out which of the two hosts has it',
   ],
+  [
+    eventText.instanceUpgradeStarted('10.1.42.1', 'win-1', 'v1', 'v2'),
+    'Normal',
+    'InstanceUpgradeStarted',
+    'Upgrading Node win-1 of the instance with address 10.1.42.1 from version v1 to v2',
+  ],
+  [
+    eventText.instanceUpgraded('10.1.42.1', 'win-1', 'v1', 'v2'),
+    'Normal',
+    'InstanceUpgraded',
+    'Upgraded Node win-1 of the instance with address 10.1.42.1 from version v1 to v2',
+  ],
+  [eventText.instanceUpgradeFailure('it failed'), 'Warning', 'InstanceUpgradeFailure', 'it failed'],
+  [
+    eventText.instanceRolledBack('win-1', { from: 'v1', to: 'v2', why: 'no report' }),
+    'Warning',
+    'InstanceRolledBack',
+    'Node win-1 runs version v1 again; the roll-out of version v2 stops. The upgrade failed: no report',
+  ],
+  [eventText.instanceRollbackFailure('it failed'), 'Warning', 'InstanceRollbackFailure', 'it failed'],
   [eventText.instanceSetupFailure('no route to host'), 'Warning', 'InstanceSetupFailure', 'no route to host'],
   [
     eventText.instanceTeardownFailure('HOST_UNREACHABLE: 10.1.2.3 does not answer'),
@@ -154,6 +174,19 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'Warning',
     'RolloutSettingInvalid',
     'ROLLOUT_SETTING_INVALID: soak is x. Set soak.',
+  ],
+  [
+    eventText.instanceRebooted('10.1.42.1', 'win-1'),
+    'Normal',
+    'InstanceRebooted',
+    'Rebooted instance with address 10.1.42.1; Node win-1 is ready',
+  ],
+  [eventText.instanceRebootFailure('HOST_X: bad'), 'Warning', 'InstanceRebootFailure', 'HOST_X: bad'],
+  [
+    eventText.rebootLimitReached({ code: 'REBOOT_LIMIT', message: 'rebooted 3 times', remedy: 'Read the events.' }),
+    'Warning',
+    'RebootLimitReached',
+    'REBOOT_LIMIT: rebooted 3 times. Read the events.',
   ],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
   [

@@ -27,12 +27,35 @@ export const eventText = {
       'NodeAddressConflict',
       `Node ${node} reports the address ${address}, which belongs to Node ${own}. Find out which of the two hosts has it`,
     ),
+  /** New: the Go operator leaves these to the logs. The node is taken out of service. */
+  instanceUpgradeStarted: (address: string, node: string, from: string, to: string) =>
+    normal(
+      'InstanceUpgradeStarted',
+      `Upgrading Node ${node} of the instance with address ${address} from version ${from} to ${to}`,
+    ),
+  instanceUpgraded: (address: string, node: string, from: string, to: string) =>
+    normal(
+      'InstanceUpgraded',
+      `Upgraded Node ${node} of the instance with address ${address} from version ${from} to ${to}`,
+    ),
+  instanceUpgradeFailure: (message: string) => warning('InstanceUpgradeFailure', message),
+  instanceRolledBack: (node: string, { from, to, why }: Record<'from' | 'to' | 'why', string>) =>
+    warning(
+      'InstanceRolledBack',
+      `Node ${node} runs version ${from} again; the roll-out of version ${to} stops. The upgrade failed: ${why}`,
+    ),
+  instanceRollbackFailure: (message: string) => warning('InstanceRollbackFailure', message),
   instanceSetupFailure: (message: string) => warning('InstanceSetupFailure', message),
   instanceTeardown: (addresses: readonly string[]) =>
     normal('InstanceTeardown', `Deconfigured node with addresses [${addresses.join(' ')}]`),
   /** New: the Go operator leaves these to the logs. */
   instanceTeardownFailure: (message: string) => warning('InstanceTeardownFailure', message),
   instanceRemovalIncomplete: (message: string) => warning('InstanceRemovalIncomplete', message),
+  instanceRebooted: (address: string, node: string) =>
+    normal('InstanceRebooted', `Rebooted instance with address ${address}; Node ${node} is ready`),
+  instanceRebootFailure: (message: string) => warning('InstanceRebootFailure', message),
+  rebootLimitReached: ({ code, message, remedy }: EventProblem) =>
+    warning('RebootLimitReached', `${code}: ${message}. ${remedy}`),
   machineSetup: (machine: string) => normal('MachineSetup', `Machine ${machine} configured successfully`),
   machineAuthenticationFailure: (machine: string) =>
     warning('MachineSetupFailure', `Machine ${machine} authentication failure`),

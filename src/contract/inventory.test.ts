@@ -21,6 +21,8 @@ const full: Inventory = {
   services: [{ name: 'kubelet', state: 'running', command: 'kubelet.exe', isManaged: true }],
   files: { [file.kubelet]: 'ab'.repeat(32) },
   stagedVersion: '11.0.0-0',
+  sets: { current: { version: 'v1', agent: 'ab', bundle: 'cd' } },
+  copies: ['ef'.repeat(32)],
   bundles: { ['cd'.repeat(32)]: 12 },
   networks: [{ name: 'nat', subnets: ['10.0.0.0/24'], managementIp: '' }],
   time: '2026-03-01T12:00:00.000Z',
@@ -48,6 +50,8 @@ const absent: [keyof Inventory, unknown][] = [
   ['portsInUse', []],
   ['stagedVersion', ''],
   ['bundles', {}],
+  ['sets', {}],
+  ['copies', []],
   ['networks', []],
   ['freeBytes', 0],
   ['problems', []],
@@ -55,6 +59,12 @@ const absent: [keyof Inventory, unknown][] = [
 for (const [name, want] of absent) {
   test(`takes absent ${name} as empty`, () => expect(parse({ [name]: undefined })[name]).toEqual(want));
 }
+
+test('takes a version of a set that is none as unknown', () => {
+  for (const version of ['$(reboot)', 'a b', '`id`', 'v'.repeat(129), '\n']) {
+    expect(parse({ sets: { current: { version, agent: 'ab', bundle: 'cd' } } }).sets.current?.version).toBe('');
+  }
+});
 
 test('has no expiry without a certificate', () => {
   expect(parse({ certificateExpires: undefined })).not.toHaveProperty('certificateExpires');

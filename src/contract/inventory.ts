@@ -1,5 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { Fields, isRecord, jsonIn } from '#base/fields.ts';
+import { isVersionText } from './version.ts';
 
 /** The result of the agent command `inventory`. */
 export interface Inventory {
@@ -24,6 +25,10 @@ export interface Inventory {
   files: Record<string, string>;
   /** Operator version of the files that were staged last; may be empty. */
   stagedVersion: string;
+  /** The sets of files on the host. */
+  sets: InventorySets;
+  /** Hashes of files of which a packed copy is on the host: they need not be uploaded. */
+  copies: string[];
   /** Sizes of complete bundles that are not staged yet, by hash. */
   bundles: Record<string, number>;
   networks: InventoryNetwork[];
@@ -39,6 +44,22 @@ export interface Inventory {
   probe?: InventoryProbe;
   /** Why some of the parts above are empty. */
   problems: string[];
+}
+
+/** `current` is in place; `next` is complete; `previous` can be put back without an upload. */
+export interface InventorySets {
+  current?: InventorySet;
+  next?: InventorySet;
+  previous?: InventorySet;
+}
+
+export interface InventorySet {
+  /** '' when it is not known. */
+  version: string;
+  /** SHA-256 of its agent program; '' when it is not known. */
+  agent: string;
+  /** Hash of the bundle that completed it. */
+  bundle: string;
 }
 
 export interface InventoryIdentities {
@@ -106,6 +127,8 @@ export function parseInventory(text: string, host: string): Inventory {
     services: fields.objects('services').map(parseService),
     files: fields.stringMap('files'),
     stagedVersion: fields.string('stagedVersion') ?? '',
+    sets: parseSets(fields.object('sets')),
+    copies: fields.strings('copies'),
     bundles: parseSizes(fields.object('bundles')),
     networks: fields.objects('networks').map(parseNetwork),
     time: parseTime(fields, 'time'),
@@ -209,4 +232,15 @@ function invalid(message: string): AppError {
   return new AppError('AGENT_ANSWER_INVALID', message, {
     remedy: 'Run the agent with `inventory` on the host and check its output.',
   });
+}
+
+function parseSets(fields: Fields): InventorySets {
+  const read = (name: keyof InventorySets) => {
+    if (fields.raw(name) === undefined) return {};
+    const set = fields.object(name);
+    const text = (key: keyof InventorySet) => set.string(key) ?? '';
+    const version = isVersionText(text('version')) ? text('version') : '';
+    return { [name]: { version, agent: text('agent'), bundle: text('bundle') } };
+  };
+  return { ...read('current'), ...read('next'), ...read('previous') };
 }

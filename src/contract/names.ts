@@ -57,6 +57,12 @@ export const instanceAnnotation = {
   record: `${prefix}/record`,
   /** Set by an administrator: the removal skips a host that does not answer, and pods that cannot be evicted. */
   forceRemoval: `${prefix}/force-removal`,
+  /** Set by an administrator: the host stays at this version. */
+  pinnedVersion: `${prefix}/pinned-version`,
+  /** Set by an administrator: this version was rolled back on this host, and the others are upgraded nevertheless. */
+  acceptedRollback: `${prefix}/accepted-rollback`,
+  /** Set by an administrator: any new value requests a reboot of the host. */
+  reboot: `${prefix}/reboot`,
 } as const;
 
 /** Keeps pods off a Node that registered again after it was removed by force. */
@@ -127,6 +133,9 @@ export const managedByLabel = { key: 'app.kubernetes.io/managed-by', value: oper
 export const monitoringLabel = 'openshift.io/cluster-monitoring';
 
 export const agentName = 'windows-instance-config-daemon';
+
+/** Temporary Windows service that swaps the files of a host; it starts again after a power cut. */
+export const activationService = 'windows-instance-config-daemon-activation';
 
 /** Windows service names, in the order in which the services start. */
 export const serviceName = {

@@ -56,6 +56,11 @@ test('parses a new Node without status', () => {
   });
 });
 
+test('a Node without heartbeat is silent', () => {
+  const of = (status: string) => read({ status: { conditions: [{ type: 'Ready', status }] } }).isSilent;
+  expect(['True', 'False', 'Unknown'].map(of)).toEqual([undefined, undefined, true]);
+});
+
 const conditions: [string, object[] | null, boolean][] = [
   ['no conditions', null, false],
   ['an empty list', [], false],

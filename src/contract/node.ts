@@ -16,6 +16,8 @@ export interface NodeView {
   annotations: Record<string, string>;
   addresses: NodeAddress[];
   ready: boolean;
+  /** The kubelet has sent no heartbeat for a while, so that nothing is known: the host may be rebooting. */
+  isSilent?: boolean;
   /** What the Node says about being ready or not. */
   readyMessage?: string;
   unschedulable: boolean;
@@ -36,6 +38,7 @@ export function readNode(object: KubeObject): NodeView {
       address: item.string('address') ?? '',
     })),
     ready: ready?.string('status') === 'True',
+    ...(ready?.string('status') === 'Unknown' && { isSilent: true }),
     readyMessage: ready?.string('message') ?? '',
     unschedulable: spec.boolean('unschedulable') ?? false,
     ...(spec.objects('taints').some(taint => taint.string('key') === removedTaint.key) && { isRemoved: true }),

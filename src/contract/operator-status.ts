@@ -8,6 +8,8 @@ import { isRecord } from '#base/fields.ts';
 
 /** Key of the ConfigMap's data; the value is a JSON list. */
 export const conditionsKey = 'conditions';
+/** Key of the version of the operator: the version of the roll-out. */
+export const versionKey = 'version';
 
 /** Whether the cluster supports Windows nodes. */
 export const clusterSuitable = 'ClusterSuitable';

@@ -92,8 +92,11 @@ export const file = {
   cloudNodeCertificate: `${dir.agentCerts}\\cloud-node-current.pem`,
   cloudNodeKey: `${dir.agentCerts}\\cloud-node-key.pem`,
   cloudNodeKubeconfig: `${dir.k}\\cloud-node-manager-kubeconfig`,
-  /** The files that `stage` installed, with their hashes. */
+  /** The current set: the files that `stage` or a swap put in place, with their hashes. */
   stagedRecord: `${dir.staged}\\files.json`,
+  /** Sets that are not in place: for the next swap, and of the last one. */
+  nextSet: `${dir.staged}\\next.json`,
+  previousSet: `${dir.staged}\\previous.json`,
   cniConfig: `${dir.cniConfig}\\cni.conf`,
   kubeletLog: `${dir.kubeletLog}\\kubelet.log`,
   kubeProxyLog: `${dir.kubeProxyLog}\\kube-proxy.log`,
@@ -105,6 +108,16 @@ export const file = {
 
 /** Which folders of the operator existed before the join. No user can write to its folder; it is deleted last. */
 export const folderRecordFile = `${dir.agentPrograms}\\folders.json`;
+
+/** A swap of files that was ordered or has ended; in a folder that no user can write to. */
+export const activationFile = `${dir.agentPrograms}\\activation.json`;
+/** The last leader that changed the host. */
+export const leaderFile = `${dir.agentPrograms}\\leader.json`;
+/** Held by the command that changes the host. */
+export const lockFile = `${dir.agentPrograms}\\lock`;
+
+/** The boot in which the operator last ordered a reboot. */
+export const orderedRebootFile = `${dir.agentPrograms}\\ordered-reboot`;
 
 /** Path of a bundle until it is staged; only a complete one has this name. */
 export function bundlePath(sha256: string): string {

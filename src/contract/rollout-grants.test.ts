@@ -11,12 +11,10 @@ const someGrant: fc.Arbitrary<Grant> = fc
     journey: fc.constantFrom('remove', 'upgrade', 'replace'),
     sinceMs: seconds,
     machineSet: fc.constantFrom(undefined, 'set'),
-    readyMs: fc.option(seconds, { nil: undefined }),
   })
-  .map(({ readyMs, machineSet, ...grant }) => ({
+  .map(({ machineSet, ...grant }) => ({
     ...grant,
     ...(machineSet !== undefined && { machineSet }),
-    ...(readyMs !== undefined && { readyMs }),
   }));
 
 test('reads what it has printed, also two grants of instances with the same name', () => {

@@ -10,6 +10,7 @@ export type GrantJourney = JourneyName | 'replace';
 export const grantedJourneys: ReadonlySet<GrantJourney> = new Set<GrantJourney>([
   'remove',
   'upgrade',
+  'rollback',
   'reboot',
   'refresh',
   'replace',
@@ -26,8 +27,6 @@ export interface Grant {
   sinceMs: number;
   /** Of a Machine that is replaced: until its Node is gone it counts as granted, and not as missing in its set. */
   machineSet?: string;
-  /** Since when the node is in service again; the grant ends after the soak time. */
-  readyMs?: number;
 }
 
 /** How long a node was out of service, not by the operator, while a host waited for a grant. */
@@ -86,17 +85,16 @@ function instanceOf(key: string): string {
   return instance;
 }
 
-function printGrant({ uid, node, journey, sinceMs, machineSet, readyMs }: Grant): string {
-  const ready = readyMs === undefined ? {} : { ready: timestamp(readyMs) };
-  return JSON.stringify({ node, journey, since: timestamp(sinceMs), machineSet, ...ready, uid });
+function printGrant({ uid, node, journey, sinceMs, machineSet }: Grant): string {
+  return JSON.stringify({ node, journey, since: timestamp(sinceMs), machineSet, uid });
 }
 
 function parseGrant(key: string, text: string): Grant | undefined {
   const value = text.length > maxValue ? undefined : jsonIn(text);
   if (!isRecord(value)) return undefined;
-  const { node, journey: name, uid, since, machineSet, ready } = value;
+  const { node, journey: name, uid, since, machineSet } = value;
   const journey = [...journeyNames, 'replace' as const].find(each => each === name);
-  const [sinceMs, readyMs] = [timeOf(since), timeOf(ready)];
+  const sinceMs = timeOf(since);
   if (typeof node !== 'string' || node === '' || typeof uid !== 'string') return undefined;
   if (journey === undefined || sinceMs === undefined) return undefined;
   return {
@@ -106,7 +104,6 @@ function parseGrant(key: string, text: string): Grant | undefined {
     journey,
     sinceMs,
     ...(typeof machineSet === 'string' && { machineSet }),
-    ...(readyMs !== undefined && { readyMs }),
   };
 }
 

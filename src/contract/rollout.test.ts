@@ -52,7 +52,7 @@ for (const [key, value] of invalid) {
   test(`reports ${key}: ${value.slice(0, 20)} and keeps the last valid value`, () => {
     const others = { first: '2', soak: '1ms', drainTimeout: '2ms', countCordoned: 'always', maxUnavailable: '7' };
     const { settings, problems } = parseRollout({ ...others, [key]: value }, { last, namespace: 'wmco' });
-    expect(settings).toEqual(last);
+    expect(settings).toEqual({ ...last, isPaused: key === 'paused' });
     expect(problems).toMatchObject([{ code: 'ROLLOUT_SETTING_INVALID' }]);
     expect(problems[0]?.message).toContain(`ConfigMap windows-rollout: ${key} is "${value.slice(0, 20)}`);
     expect(problems[0]?.remedy).toMatch(/^Set .*: `kubectl edit configmap windows-rollout -n wmco`\.$/);
@@ -60,7 +60,8 @@ for (const [key, value] of invalid) {
 }
 
 test('without a last valid value the default counts, and an invalid pause counts as a pause', () => {
-  const { settings } = parseRollout({ maxUnavailable: 'x', paused: 'x' });
+  const { settings, invalid } = parseRollout({ maxUnavailable: 'x', paused: 'x' });
+  expect([...invalid.keys()]).toEqual(['maxUnavailable', 'paused']);
   expect(settings).toEqual({ ...defaultRollout, isPaused: true });
 });
 

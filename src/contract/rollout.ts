@@ -15,8 +15,8 @@ export interface RolloutSettings {
   isPaused: boolean;
   /** Hosts that must have soaked before others follow. */
   first: number;
-  /** How long an upgraded node must be Ready before the next one follows. */
-  soakMs: number;
+  /** How long an upgraded node must stay healthy before the next one follows; undefined for the defaults. */
+  soakMs: number | undefined;
   /** After this time a drain reports what blocks it; `continue`: goes on without the pods that cannot be evicted. */
   drainTimeout: number | 'continue';
   /** Nodes that a user cordoned count without a limit in time. */
@@ -27,16 +27,26 @@ export const defaultRollout: RolloutSettings = {
   maxUnavailable: { count: 1 },
   isPaused: false,
   first: 1,
-  soakMs: 120_000,
+  soakMs: undefined,
   drainTimeout: 600_000,
   countsCordoned: false,
 };
+
+/** Problems of a new version are found on the first hosts; the others need only prove that they work. */
+const [firstSoakMs, soakMs] = [600_000, 120_000];
+
+/** How long an upgraded node soaks, if so many others have soaked with this version. */
+export function soakTimeMs(settings: Pick<RolloutSettings, 'soakMs' | 'first'>, othersSoaked: number): number {
+  return settings.soakMs ?? (othersSoaked < settings.first ? firstSoakMs : soakMs);
+}
 
 export const rolloutKeys = ['maxUnavailable', 'paused', 'first', 'soak', 'drainTimeout', 'countCordoned'] as const;
 type RolloutKey = (typeof rolloutKeys)[number];
 
 export interface RolloutResult {
   settings: RolloutSettings;
+  /** Keys whose values are invalid. */
+  invalid: ReadonlyMap<RolloutKey, AppError>;
   /** One for each key that is invalid or unknown. */
   problems: AppError[];
 }
@@ -54,22 +64,21 @@ const maxLength = 64;
 
 /**
  * Parses the data of `windows-rollout`; a missing or empty value is the default. An invalid value keeps the last valid one and does
- * not affect the others.
+ * not affect the others; only an invalid `paused` counts as true, because whoever writes it wants to stop the operator.
  */
 export function parseRollout(
   data: Readonly<Record<string, string>> = {},
   { last, namespace = defaultNamespace }: RolloutContext = {},
 ): RolloutResult {
   const edit = `\`kubectl edit configmap ${configMapName.rollout} -n ${namespace}\``;
-  const problems: AppError[] = [];
-  /** `invalid` is used when no valid value is known. */
-  function read<T>(key: RolloutKey, values: { parse: Parse<T>; fix: string; unset: T; last?: T; invalid?: T }): T {
+  const invalid = new Map<RolloutKey, AppError>();
+  function read<T>(key: RolloutKey, values: { parse: Parse<T>; fix: string; unset: T; last?: T }): T {
     const text = (ownMember(data, key) ?? '').trim();
     if (text === '') return values.unset;
     const value = text.length > maxLength ? undefined : values.parse(text);
     if (value !== undefined) return value;
-    problems.push(invalidValue(key, text, { fix: values.fix, edit }));
-    return values.last ?? values.invalid ?? values.unset;
+    invalid.set(key, invalidValue(key, text, { fix: values.fix, edit }));
+    return values.last ?? values.unset;
   }
   const unset = defaultRollout;
   const settings: RolloutSettings = {
@@ -83,9 +92,7 @@ export function parseRollout(
       parse: parseBoolean,
       fix: 'true or false',
       unset: unset.isPaused,
-      ...(last && { last: last.isPaused }),
-      // The user may have wanted to stop the operator.
-      invalid: true,
+      last: true,
     }),
     first: read('first', {
       parse: text => parseNumber(text, 0),
@@ -93,7 +100,7 @@ export function parseRollout(
       unset: unset.first,
       ...(last && { last: last.first }),
     }),
-    soakMs: read('soak', {
+    soakMs: read<number | undefined>('soak', {
       parse: parseDuration,
       fix: durationFix,
       unset: unset.soakMs,
@@ -115,7 +122,8 @@ export function parseRollout(
   const unknown = Object.keys(data)
     .filter(key => !rolloutKeys.some(known => known === key))
     .toSorted(byteOrder);
-  return { settings, problems: [...problems, ...unknown.map(key => unknownKey(key, edit))].slice(0, maxProblems) };
+  const problems = [...invalid.values(), ...unknown.map(key => unknownKey(key, edit))].slice(0, maxProblems);
+  return { settings, invalid, problems };
 }
 
 /** How many of so many nodes may be out of service: a percentage is rounded down, to at least one. */
@@ -152,7 +160,8 @@ function parseDuration(text: string): number | undefined {
 
 function invalidValue(key: RolloutKey, text: string, { fix, edit }: { fix: string; edit: string }): AppError {
   const value = shown(text.slice(0, maxLength));
-  const message = `ConfigMap ${configMapName.rollout}: ${key} is ${value}, not ${fix}`;
+  const effect = key === 'paused' ? ', and counts as true' : '';
+  const message = `ConfigMap ${configMapName.rollout}: ${key} is ${value}, not ${fix}${effect}`;
   return new AppError('ROLLOUT_SETTING_INVALID', message, { remedy: `Set ${key} to ${fix}: ${edit}.` });
 }
 

@@ -8,6 +8,11 @@ export function versionString(semver: string, commit: string, dirty: boolean): s
   return `${semver}-${commit.slice(0, 7)}${dirty ? '-dirty' : ''}`;
 }
 
+/** What hosts and Nodes claim gets into commands that administrators run, so that only such text counts as a version. */
+export function isVersionText(text: string | undefined): text is string {
+  return /^[\w.+-]{1,128}$/.test(text ?? '');
+}
+
 export function servicesConfigMapName(version: string): string {
   return `${configMapName.servicesPrefix}${version}`;
 }

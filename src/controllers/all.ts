@@ -35,7 +35,7 @@ import * as userData from './user-data/controller.ts';
 
 export interface AllParts
   extends ControllerParts,
-    Pick<lifecycle.LifecycleParts, 'connect' | 'dialTcp' | 'inputs' | 'payload'> {
+    Pick<lifecycle.LifecycleParts, 'connect' | 'dialTcp' | 'inputs' | 'payload' | 'leader'> {
   resolver: Resolver;
   /** From 0 to 1. */
   random: () => number;
@@ -63,7 +63,7 @@ const handshakeEveryMs = 10;
 /** The controllers that run on the leader, for the resources that the cluster serves. */
 export function createControllers(given: AllParts): Controller[] {
   const connect = paceConnects(given.connect, handshakeEveryMs, given.clock);
-  const parts = { ...given, connect, installation: new Installation(given.client, given.namespace) };
+  const parts = { ...given, connect, installation: new Installation(given.client, given.namespace, given.clock) };
   const rollout = createRollout(parts);
   const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);

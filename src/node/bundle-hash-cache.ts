@@ -2,15 +2,7 @@ import { createHash } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
 import { setRecent } from '#base/recent-map.ts';
 import { sha256 } from '#base/sha256.ts';
-import { type BundleFile, bundleHeader, packBundle, type Reading } from './bundle.ts';
-
-export interface BundleContent {
-  /** Version of the operator that the files belong to. */
-  version: string;
-  files: readonly BundleFile[];
-  /** Paths of files to remove. */
-  remove?: readonly string[];
-}
+import { type BundleContent, bundleHeader, packBundle, type Reading } from './bundle.ts';
 
 /** A bundle with hash and size, known before the first byte is sent. */
 export interface PreparedBundle {
@@ -29,11 +21,11 @@ const maxHashes = 256;
 export class BundleHashCache {
   readonly #hashes = new Map<string, Promise<string>>();
 
-  async prepare({ version, files, remove = [] }: BundleContent): Promise<PreparedBundle> {
-    const header = bundleHeader(version, files, remove);
-    const chunks = (how: Reading) => packBundle(version, files, remove, how);
+  async prepare(content: BundleContent): Promise<PreparedBundle> {
+    const header = bundleHeader(content);
+    const chunks = (how: Reading) => packBundle(content, how);
     const hash = () => hashChunks(chunks('checked'));
-    const bytes = files.reduce((sum, file) => sum + file.packedBytes, header.length);
+    const bytes = content.files.reduce((sum, file) => sum + file.packedBytes, header.length);
     const key = sha256(header);
     const known = await this.#hashOf(key, hash);
     return {

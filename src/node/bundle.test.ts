@@ -38,7 +38,9 @@ function split(bundle: Buffer): { header: BundleHeader; contents: Buffer[]; rest
 test('puts header and contents one after the other', async () => {
   const [program, config] = [text('MZ'.repeat(5000)), text('a: 1')];
   const files = [await bundleFile(file.kubelet, program), await bundleFile(file.kubeletConfig, config, true)];
-  const { header, contents, rest } = split(await collect(packBundle('11.0.0-1', files, ['C:\\k\\old.exe'])));
+  const { header, contents, rest } = split(
+    await collect(packBundle({ version: '11.0.0-1', files, remove: ['C:\\k\\old.exe'] })),
+  );
   expect(header.version).toBe('11.0.0-1');
   expect(header.remove).toEqual(['C:\\k\\old.exe']);
   expect(header.entries.map(({ path, encoding, secret }) => [path, encoding, secret])).toEqual([
@@ -51,19 +53,21 @@ test('puts header and contents one after the other', async () => {
 
 test('makes the same bytes of the same files, as often as asked', async () => {
   const files = [await bundleFile(file.kubelet, text('x'.repeat(1000)))];
-  const first = await collect(packBundle('v', files));
-  expect(await collect(packBundle('v', files))).toEqual(first);
-  expect(await collect(packBundle('v', [await bundleFile(file.kubelet, text('x'.repeat(1000)))]))).toEqual(first);
+  const first = await collect(packBundle({ version: 'v', files }));
+  expect(await collect(packBundle({ version: 'v', files }))).toEqual(first);
+  expect(
+    await collect(packBundle({ version: 'v', files: [await bundleFile(file.kubelet, text('x'.repeat(1000)))] })),
+  ).toEqual(first);
 });
 
 test('makes a bundle without files', async () => {
-  const { header, rest } = split(await collect(packBundle('v', [])));
+  const { header, rest } = split(await collect(packBundle({ version: 'v', files: [] })));
   expect([header.entries, header.remove, rest.length]).toEqual([[], [], 0]);
 });
 
 test('refuses a path that the host would refuse, before anything is sent', async () => {
   const files = [await bundleFile('C:\\Windows\\x', text('x'))];
-  await expect(packBundle('v', files).next()).rejects.toMatchObject({ code: 'BUNDLE_MALFORMED' });
+  await expect(packBundle({ version: 'v', files }).next()).rejects.toMatchObject({ code: 'BUNDLE_MALFORMED' });
 });
 
 const wrongSizes: [string, number][] = [
@@ -74,7 +78,7 @@ for (const [name, packedBytes] of wrongSizes) {
   test(`stops when packed content has become ${name} than it was`, async () => {
     const content = await bundleFile(file.kubelet, text('abcd'));
     const changed = { ...content, bytes: packedBytes, packedBytes };
-    await expect(collect(packBundle('v', [changed]))).rejects.toMatchObject({
+    await expect(collect(packBundle({ version: 'v', files: [changed] }))).rejects.toMatchObject({
       code: 'BUNDLE_DAMAGED',
       message: expect.stringContaining('C:\\k\\kubelet.exe has 4 bytes'),
     });
@@ -135,7 +139,9 @@ test('any files come out as they went in', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(content, { maxLength: 5 }), async given => {
       const files = await Promise.all(given.map((one, index) => bundleFile(`C:\\k\\${index}`, one)));
-      expect(split(await collect(packBundle('v', files))).contents).toEqual(given.map(one => Buffer.from(one)));
+      expect(split(await collect(packBundle({ version: 'v', files }))).contents).toEqual(
+        given.map(one => Buffer.from(one)),
+      );
     }),
     { numRuns: 100 },
   );

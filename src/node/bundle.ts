@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { zstdCompress } from 'node:zlib';
 import { AppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
-import { type BundleEntry, printHeader } from '#contract/bundle.ts';
+import { type BundleEntry, type NextSet, printHeader } from '#contract/bundle.ts';
 import { type Packer, packing } from './packer.ts';
 
 /** Hashes and sizes of packed content. */
@@ -22,15 +22,20 @@ export interface BundleFile extends PackedFacts {
   packed(how?: Reading): AsyncIterable<Uint8Array>;
 }
 
+export interface BundleContent {
+  /** Version of the operator that the files belong to. */
+  version: string;
+  files: readonly BundleFile[];
+  /** Paths of files to remove. */
+  remove?: readonly string[];
+  /** The host only keeps this set; `files` are those of it that the host has no copy of. */
+  next?: NextSet;
+}
+
 /** The bytes to upload. Files are packed already, so this is cheap for many hosts at once. */
-export async function* packBundle(
-  version: string,
-  files: readonly BundleFile[],
-  remove: readonly string[] = [],
-  how: Reading = 'checked',
-): AsyncGenerator<Uint8Array> {
-  yield bundleHeader(version, files, remove);
-  for (const file of files) {
+export async function* packBundle(content: BundleContent, how: Reading = 'checked'): AsyncGenerator<Uint8Array> {
+  yield bundleHeader(content);
+  for (const file of content.files) {
     const count = { bytes: 0 };
     yield* counted(file.packed(how), count);
     if (count.bytes !== file.packedBytes) throw wrongSize(file.path, file.packedBytes, count.bytes);
@@ -38,8 +43,8 @@ export async function* packBundle(
 }
 
 /** The header, with the hash of every file. */
-export function bundleHeader(version: string, files: readonly BundleFile[], remove: readonly string[]): Uint8Array {
-  return printHeader({ version, entries: files.map(entryOf), remove: [...remove] });
+export function bundleHeader({ version, files, remove = [], next }: BundleContent): Uint8Array {
+  return printHeader({ version, entries: files.map(entryOf), remove: [...remove], ...(next && { next }) });
 }
 
 /** Packing smaller content saves too little. */

@@ -6,6 +6,7 @@ import { configMapName, operatorName, prefix } from '#contract/names.ts';
 import type { Permission } from '#kube/permissions.ts';
 import type { Client } from '#kube/client.ts';
 import type { Leadership } from '#kube/controller/manager.ts';
+import type { Leader } from '#kube/leader/leader.ts';
 import { LeaseLeadership } from '#kube/leader/lease.ts';
 import { afterLegacyLock, LegacyLock } from '#kube/leader/legacy-lock.ts';
 import { pods } from '#kube/resources.ts';
@@ -32,7 +33,7 @@ export interface LeadershipParts {
 }
 
 /** Leader election by a Lease, held only while no Go operator leads by its ConfigMap. */
-export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal): Promise<Leadership> {
+export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal): Promise<Leadership & Leader> {
   const { client, namespace, podName } = parts;
   const uid = podName === '' ? undefined : (await client.get(pods, podName, { namespace, signal })).metadata.uid;
   const process = uid === undefined ? podName || hostname() : `${podName}_${uid}`;
@@ -52,5 +53,5 @@ export async function leadershipOf(parts: LeadershipParts, signal: AbortSignal):
     mark: `${prefix}/lease`,
     ...(uid !== undefined && { pod: { name: podName, uid } }),
   });
-  return afterLegacyLock(lease, lock);
+  return { ...afterLegacyLock(lease, lock), term: () => lease.term(), isCurrent: each => lease.isCurrent(each) };
 }

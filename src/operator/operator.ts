@@ -56,10 +56,15 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
   const { namespace, version, podName } = settings;
   const recorder = new EventRecorder({ client, component: operatorName, instance: podName, clock, log, metrics });
   const common: ControllerParts = { client, informers, recorder, namespace, version, clock, log, metrics };
+  const leader = await leadershipOf(
+    { client: parts.leaseClient, namespace, podName, clock, log, random, lease: settings.lease },
+    signal,
+  );
   const controllers = createControllers({
     ...parts,
     ...common,
     ...cluster,
+    leader,
     facts,
     kubeletVersion: settings.kubeletVersion,
     certificateLifetime: settings.certificateLifetime,
@@ -79,10 +84,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
         readyWhenReached('caches', readiness),
       ],
       leaderOnly: controllers,
-      leadership: await leadershipOf(
-        { client: parts.leaseClient, namespace, podName, clock, log, random, lease: settings.lease },
-        signal,
-      ),
+      leadership: leader,
       clock,
       log,
       startTimeoutMs,

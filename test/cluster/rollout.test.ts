@@ -46,7 +46,14 @@ async function createHost(name: string): Promise<void> {
 }
 
 test('two leaders at once never grant more than the budget, and a grant that ends is free for another', async () => {
-  const parts = { client, informers, namespace, recorder: { record: () => undefined }, clock: systemClock };
+  const parts = {
+    client,
+    informers,
+    namespace,
+    recorder: { record: () => undefined },
+    version: 'v1',
+    clock: systemClock,
+  };
   const [one, other] = [createRollout({ ...parts, log: silentLog }), createRollout({ ...parts, log: silentLog })];
   informers.start();
   await informers.synced();

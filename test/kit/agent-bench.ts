@@ -176,6 +176,7 @@ export function worldOf(host: ModelHost, logged: RecordedLog = recordedLog(), ov
     version: '11.0.0-test',
     runtime: 'here',
     program: file.agent,
+    pid: 4711,
     ...over,
   };
 }

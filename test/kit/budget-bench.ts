@@ -14,7 +14,12 @@ export interface BudgetBench extends SourceBench {
   settings: (data: Record<string, string>) => void;
   host: (at: number) => WindowsInstance;
   /** Creates or changes host and Node number `at`. */
-  putHost: (at: number, status?: WindowsInstance['status'], spec?: Partial<WindowsInstance['spec']>) => WindowsInstance;
+  putHost: (
+    at: number,
+    status?: WindowsInstance['status'],
+    spec?: Partial<WindowsInstance['spec']>,
+    annotations?: Record<string, string>,
+  ) => WindowsInstance;
   putNode: (at: number, state?: { isReady?: boolean; isCordoned?: boolean }) => void;
   /** The grants on the server, and the nodes that have one. */
   stored: () => RolloutGrants;
@@ -40,9 +45,9 @@ export function budgetBench(count: number): BudgetBench {
     leader: () => createRollout(parts),
     settings: data => void api.put(configMaps, { metadata: { name: configMapName.rollout, namespace }, data }),
     host,
-    putHost: (at, status = {}, spec = {}) =>
+    putHost: (at, status = {}, spec = {}, annotations = {}) =>
       api.put(windowsInstances, {
-        metadata: { name: name(at), namespace, uid: host(at)?.metadata.uid ?? `u${at}` },
+        metadata: { name: name(at), namespace, uid: host(at)?.metadata.uid ?? `u${at}`, annotations },
         spec: { address: `10.0.0.${at}`, username: 'a', ...spec },
         status: { version: 'v', host: { name: nodeName(at), addresses: [] }, ...status },
       }),

@@ -1,5 +1,6 @@
 import { sha256 } from '../../src/base/sha256.ts';
 import { stage } from '../../src/agent/stage/stage.ts';
+import type { NextSet } from '../../src/contract/bundle.ts';
 import { type BundleFile, packBundle, packContent } from '../../src/node/bundle.ts';
 import type { ModelHost } from './model-host.ts';
 
@@ -8,6 +9,10 @@ export interface BundleOptions {
   remove?: readonly string[];
   /** Paths of files for SYSTEM and Administrators only. */
   secrets?: readonly string[];
+  /** The bundle is for a set that is only kept. */
+  next?: NextSet;
+  /** SHA-256 of the agent program that stages it. */
+  agent?: string;
 }
 
 export const bundlePath = 'C:\\Temp\\bundle';
@@ -18,7 +23,8 @@ export async function bundleOf(texts: Readonly<Record<string, string>>, options:
     const secret = options.secrets?.includes(path) ?? false;
     return { path, secret, ...(await packContent(Buffer.from(text))) };
   });
-  const chunks = packBundle(options.version ?? 'v1', await Promise.all(files), options.remove);
+  const { version = 'v1', remove = [], next } = options;
+  const chunks = packBundle({ version, files: await Promise.all(files), remove, ...(next && { next }) });
   return Buffer.concat(await Array.fromAsync(chunks));
 }
 
@@ -30,5 +36,6 @@ export async function stageTexts(
 ): Promise<Awaited<ReturnType<typeof stage>>> {
   const bundle = await bundleOf(texts, options);
   host.fileTexts.set(bundlePath, bundle);
-  return stage(bundlePath, sha256(bundle), host.files, new AbortController().signal);
+  const upload = { bundle: bundlePath, sha256: sha256(bundle), agent: options.agent ?? '' };
+  return stage(upload, host.files, new AbortController().signal);
 }

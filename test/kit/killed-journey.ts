@@ -14,7 +14,9 @@ export interface KilledJourney {
   /** How many hosts take part. */
   hosts: number;
   kills: number;
-  journey?: 'join' | 'removal';
+  journey?: 'join' | 'removal' | 'upgrade';
+  /** Of an upgrade. */
+  version?: string;
   /** Decides about the moments. */
   seed: number;
 }
@@ -28,7 +30,7 @@ export interface Kill {
 }
 
 /** Steps of a host without a reboot; an estimate is enough, for the rest is counted again after each kill. */
-const defaultSteps = { join: 15, removal: 11 } as const;
+const defaultSteps = { join: 15, removal: 11, upgrade: 17 } as const;
 /** How long a process may take from one moment to the next. */
 const patienceMs = 120_000;
 /** Of so many kills one leaves its Lease; waiting for each of them would take too long. */
@@ -44,7 +46,7 @@ export async function killOperators(order: KilledJourney, processes: OperatorPro
   const begun = new Set<string>();
   while (kills.length < order.kills) {
     const seen = await instancesOf(order);
-    if (isJoined(seen, order)) throw new Error(`all hosts were ready after ${kills.length} kills`);
+    if (isOver(seen, order)) throw new Error(`all hosts were ready after ${kills.length} kills`);
     const operator = processes.start();
     operator.killAt(nextMoment(seen, order, { kills: kills.length, begun, roll }));
     const how = await endOf(operator);
@@ -73,22 +75,28 @@ export async function instancesOf({ client, namespace }: Pick<KilledJourney, 'cl
   return (await client.list(windowsInstances, { namespace })).items;
 }
 
-function isJoined(seen: readonly WindowsInstance[], { hosts, journey = 'join' }: KilledJourney): boolean {
-  return journey === 'join' && seen.length === hosts && seen.every(({ status }) => status?.phase === 'Ready');
+function isOver(seen: readonly WindowsInstance[], order: KilledJourney): boolean {
+  return seen.length === order.hosts && seen.every(each => isDone(each, order));
+}
+
+function isDone({ status }: WindowsInstance, { journey = 'join', version }: KilledJourney): boolean {
+  if (journey === 'removal') return false;
+  return status?.phase === 'Ready' && (journey === 'join' || status.version === version);
 }
 
 /** Anywhere in what is left, at about the same distance from each other. */
 function nextMoment(
   seen: readonly WindowsInstance[],
-  { hosts, kills, journey = 'join' }: KilledJourney,
+  order: KilledJourney,
   { kills: done, begun, roll }: { kills: number; begun: ReadonlySet<string>; roll: (below: number) => number },
 ): KillOrder {
+  const { hosts, kills, journey = 'join' } = order;
   const known = [...begun];
-  const left = seen.map(({ metadata, status }) => {
+  const left = seen.map(instance => {
+    const { metadata } = instance;
     const steps = known.filter(key => key.startsWith(stepKey(`${metadata.namespace}/${metadata.name}`, '')));
-    const isDone = journey === 'join' && status?.phase === 'Ready';
-    const leastSteps = journey === 'join' ? 1 : 0;
-    return isDone ? 0 : Math.max(leastSteps, defaultSteps[journey] - steps.length);
+    const leastSteps = journey === 'removal' ? 0 : 1;
+    return isDone(instance, order) ? 0 : Math.max(leastSteps, defaultSteps[journey] - steps.length);
   });
   // A host without an instance has not begun its join, or is removed.
   const missing = journey === 'join' ? defaultSteps.join * (hosts - seen.length) : 0;

@@ -151,7 +151,7 @@ export abstract class ManualOperator {
     write: (chunks: AsyncIterable<Uint8Array>) => Promise<void>,
   ): Promise<string> {
     const digest = createHash('sha256');
-    const bundle = packBundle(this.version, files);
+    const bundle = packBundle({ version: this.version, files });
     async function* hashed() {
       for await (const chunk of bundle) {
         digest.update(chunk);

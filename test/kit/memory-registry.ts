@@ -41,6 +41,8 @@ export class MemoryRegistry implements Registry {
     return time;
   };
 
+  flush = () => undefined;
+
   /** What lives in memory only is gone. */
   boot(): void {
     this.#madeAt.clear();

@@ -67,6 +67,7 @@ export class ModelHost implements AgentPorts, HostPorts {
       structuredClone(defaultTraits),
     ),
     adapters: [adapter('Ethernet', ['10.0.0.5/24', 'fe80::5/64'], 25)],
+    routes: [{ destination: '0.0.0.0/0', gateway: '10.0.0.1', interfaceIndex: 7, metric: 0 }],
     variables: {},
     variablesAtBoot: {},
   };
@@ -134,6 +135,12 @@ export class ModelHost implements AgentPorts, HostPorts {
     removeNetwork: id => (this.state.networks.some(each => each.id === id) ? `remove network ${id}` : undefined),
   });
 
+  readonly locks = this.#ports.locks;
+  readonly routes = beforeCalls(this.#ports.routes, call => this.#note(call), {
+    add: ({ destination, gateway }) => `add route ${destination} over ${gateway}`,
+    remove: ({ destination, gateway }) => `remove route ${destination} over ${gateway}`,
+  });
+
   readonly environment = beforeCalls(this.#ports.environment, call => this.#note(call), {
     setMachine: name => `set ${name}`,
     removeMachine: name => `unset ${name}`,
@@ -174,12 +181,14 @@ export class ModelHost implements AgentPorts, HostPorts {
     node: async () => this.node && nodeObject(this.node),
     readReport: async () => ({ ...this.report }),
     report: async change => {
-      const after = { ...this.report, ...change, bootId: this.bootId };
+      const confirmedBoot = change.version === undefined ? this.report.confirmedBoot : this.bootId;
+      const after = { ...this.report, ...change, bootId: this.bootId, confirmedBoot };
       for (const name of ['version', 'rebootRequired'] as const) {
         if (after[name] !== this.report[name]) this.#note(`report ${name}=${after[name]}`);
       }
       this.report = after;
     },
+    confirm: async () => this.#note('confirm report'),
     servicesConfigMap: async version =>
       this.configMaps.filter(({ name }) => name === `windows-services-${version}`).map(configMapObject)[0],
   };
@@ -200,6 +209,7 @@ export class ModelHost implements AgentPorts, HostPorts {
 
   async reboot(): Promise<void> {
     this.boot();
+    this.locks.clear();
     this.services.reboot();
   }
 

@@ -192,8 +192,11 @@ export async function apply(admin: Client, object: PlainObject | Manifest): Prom
   const { status, ...rest } = object as unknown as KubeResource & { status?: unknown };
   try {
     const made = await admin.create(resource, rest);
-    if (status !== undefined && kind !== 'Network' && kind !== 'Namespace')
-      await admin.replace(resource, { ...made, status } as KubeResource, { subresource: 'status' });
+    if (status === undefined || kind === 'Network' || kind === 'Namespace') return;
+    const { name = '', namespace } = made.metadata;
+    const options = { subresource: 'status', ...(namespace !== undefined && { namespace }) };
+    // A patch has no conflict with controllers that change the new object at once.
+    await admin.patch(resource, name, { type: 'merge', body: { status } }, options);
   } catch (error) {
     if (!isMissingNamespace(error)) throw error;
   }

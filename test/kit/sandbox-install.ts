@@ -39,13 +39,14 @@ export class SandboxInstallation {
     this.#direct = direct;
   }
 
-  /** Creates what is missing, without any host. */
+  /** Creates what is missing, without any host. No host of another version is upgraded. */
   async install(): Promise<void> {
     const { namespace } = this;
     const named = (name: string) => ({ metadata: { name, namespace } });
     const key = { [secretKey.privateKey]: toBase64(this.#sandbox.privateKey.reveal()) };
     await this.#create(kinds.customResourceDefinitions, crd);
     await this.#create(kinds.namespaces, { metadata: { name: namespace } });
+    await this.#create(kinds.configMaps, { ...named(configMapName.rollout), data: { paused: 'true' } });
     await this.#create(kinds.serviceAccounts, named(agentName));
     for (const manifest of this.#permissions()) await this.#create(manifest.resource, manifest.object);
     await this.#create(kinds.secrets, { ...named(secretName.privateKey), data: key });

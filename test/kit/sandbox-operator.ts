@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/base/clock.ts';
-import { sandboxPayload as versionedPayload } from '../../src/bin/sandbox-factory.ts';
+import { type PayloadRelease, sandboxPayload } from '../../src/bin/sandbox-factory.ts';
 import { createLog } from '../../src/base/log.ts';
 import { type WindowsInstance, windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import type { DialTcp } from '../../src/host/dial-tcp.ts';
@@ -9,7 +9,6 @@ import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '../../src/kube/controller/metrics.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { runOperator } from '../../src/operator/operator.ts';
 import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -28,14 +27,10 @@ export interface SandboxOperator extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-const version = '11.0.0-sandbox';
+/** The version of operators unless another one is given. */
+export const defaultRelease: PayloadRelease = { version: '11.0.0-sandbox' };
 
-/** Programs of the size given, for hosts of the platform. */
-export function sandboxPayload(payloadBytes: number, platform?: string): PayloadSource {
-  return versionedPayload(version, payloadBytes, platform);
-}
-
-export function operatorSettings(namespace: string): RunSettings {
+export function operatorSettings(namespace: string, { version } = defaultRelease): RunSettings {
   return defaultSettings({ namespace, version });
 }
 
@@ -48,6 +43,8 @@ export function administratorOf({ kubeconfig }: Pick<Sandbox, 'kubeconfig'>): As
 export interface OperatorOptions {
   /** Of the operator; that of the administrator by default. */
   kubeconfig?: string;
+  /** Version of operator and programs. */
+  release?: PayloadRelease;
   payloadBytes?: number;
   platform?: string;
   clock?: Clock;
@@ -61,12 +58,12 @@ export interface OperatorOptions {
 }
 
 export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): SandboxOperator {
-  const { payloadBytes = 1_000_000, platform = 'None', clock = systemClock } = options;
+  const { payloadBytes = 1_000_000, platform = 'None', clock = systemClock, release = defaultRelease } = options;
   const client = createClient(loadKubeconfig(sandbox.kubeconfig));
   const lines: string[] = [];
   const log = createLog(line => void lines.push(line), clock);
-  const payload = sandboxPayload(payloadBytes, platform);
-  const settings = { ...operatorSettings(sandbox.namespace), ...options.settings };
+  const payload = sandboxPayload(release, payloadBytes, platform);
+  const settings = { ...operatorSettings(sandbox.namespace, release), ...options.settings };
   const ending = new AbortController();
   const { resolver } = sandbox;
   const { connect = sandbox.connect, dialTcp = sandbox.dialTcp, wrapClient = own => own } = options;
@@ -106,7 +103,7 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
     }
   };
   return {
-    version,
+    version: release.version,
     client,
     lines,
     instances,

@@ -26,7 +26,7 @@ export interface SourceBench extends AsyncDisposable {
   parts: ControllerParts & {
     resolver: Resolver;
     random: () => number;
-    installation: Pick<Installation, 'problem'>;
+    installation: Pick<Installation, 'problem' | 'recentProblem'>;
   };
   /** Why no host may be removed. */
   uninstall: { problem: string | undefined };
@@ -70,7 +70,7 @@ export function sourceBench(): SourceBench {
       metrics: noMetrics,
       resolver,
       random: () => 0,
-      installation: { problem: async () => uninstall.problem },
+      installation: { problem: async () => uninstall.problem, recentProblem: async () => uninstall.problem },
     },
     start: async controller => {
       running.push(controller.run(stop.signal, () => undefined));

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { ProcessOrder } from './operator-process.ts';
-import { administratorOf } from './sandbox-operator.ts';
+import { administratorOf, defaultRelease } from './sandbox-operator.ts';
 import { checkSandbox } from './secret-check.ts';
 import type { KillOrder } from './step-lines.ts';
 
@@ -35,13 +35,13 @@ export interface OperatorProcesses extends AsyncDisposable {
 
 const program = fileURLToPath(import.meta.resolve('./operator-process.ts'));
 
-export type ProcessOptions = Partial<Pick<ProcessOrder, 'payloadBytes' | 'platform' | 'settings'>>;
+export type ProcessOptions = Partial<Pick<ProcessOrder, 'release' | 'payloadBytes' | 'platform' | 'settings'>>;
 
 export function operatorProcesses(sandbox: Sandbox, options: ProcessOptions = {}): OperatorProcesses {
   const folder = mkdtempSync(join(tmpdir(), 'wmco-operators-'));
   const kubeconfig = join(folder, 'kubeconfig');
   writeFileSync(kubeconfig, sandbox.kubeconfig, { mode: 0o600 });
-  const defaults = { payloadBytes: 1_000_000, platform: 'None', settings: {} };
+  const defaults = { release: defaultRelease, payloadBytes: 1_000_000, platform: 'None', settings: {} };
   const order: ProcessOrder = { ...defaults, ...options, kubeconfig, namespace: sandbox.namespace };
   const all: SpawnedOperator[] = [];
   const over = new AbortController();

@@ -279,6 +279,27 @@ test('agents get the proxy only from their ConfigMap', async () => {
   );
 });
 
+test('the commands about hosts and the roll-out print no secret', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'wmco-secrets-'));
+  const kubeconfigFile = join(folder, 'kubeconfig');
+  writeFileSync(kubeconfigFile, sandbox.kubeconfig, { mode: 0o600 });
+  const secretsOfAll = [...planted, ...keySecrets('key of the operator', sandbox.privateKey.reveal())];
+  for (const words of [
+    ['status', '-o', 'json'],
+    ['rollout', '-o', 'json'],
+    ['rollout', 'retry', 'win-2'],
+    ['rollout', 'pin', 'win-2', '--version', 'x'],
+    ['reboot', 'win-2', '--no-wait'],
+  ]) {
+    await using wmco = startWmco(words, { environment: { KUBECONFIG: kubeconfigFile } });
+    await wmco.ended(60_000);
+    const text = wmco.out() + wmco.err();
+    expect(text).not.toBe('');
+    expectNoSecrets(secretsOfAll, [{ where: words.join(' '), text }]);
+  }
+  rmSync(folder, { recursive: true });
+}, 120_000);
+
 test('removals store and print no secret', async () => {
   const { client } = operator;
   const { namespace } = sandbox;

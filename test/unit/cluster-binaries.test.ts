@@ -165,18 +165,18 @@ test.each([
   expect(flags.some(flag => flag.includes('v1beta1'))).toBe(isNamed);
 });
 
-const versions: [number, string, boolean][] = [
-  [20, 'serviceaccount,serviceaccount-token,root-ca-cert-publisher,', true],
-  [23, 'serviceaccount,', true],
-  [24, 'serviceaccount,', false],
-  [28, 'serviceaccount-controller,serviceaccount-token-controller,root-ca-certificate-publisher-controller,', false],
-  [36, 'serviceaccount-controller,', false],
+const versions: [number, string, string, boolean][] = [
+  [20, 'serviceaccount,serviceaccount-token,root-ca-cert-publisher,', 'nodelifecycle', true],
+  [23, 'serviceaccount,', 'nodelifecycle', true],
+  [24, 'serviceaccount,', 'nodelifecycle', false],
+  [28, 'serviceaccount-controller,serviceaccount-token-controller,root-ca-', 'node-lifecycle-controller', false],
+  [36, 'serviceaccount-controller,', 'node-lifecycle-controller', false],
 ];
-for (const [managerMinor, controllers, hasPort] of versions) {
+for (const [managerMinor, controllers, last, hasPort] of versions) {
   test(`starts kube-controller-manager 1.${managerMinor} with flags that it supports`, () => {
     const flags = controllerManagerFlags({ ...layout, managerMinor });
     expect(flags.find(flag => flag.startsWith('--controllers='))).toMatch(
-      new RegExp(`^--controllers=${controllers}.*,nodelifecycle$`),
+      new RegExp(`^--controllers=${controllers}.*,${last}$`),
     );
     expect(flags.includes('--port=0')).toBe(hasPort);
     expect(flags.at(-1)).toBe('--cluster-signing-duration=5m');

@@ -111,7 +111,7 @@ test('of 40 nodes never more than 4 are out of service, whatever happens to host
 }, async () => {
   const fleet = await startFleet(count, { maxUnavailable: '10%', limit: 4 });
   const property = fc.asyncProperty(someSchedule, schedule => play(schedule, fleet));
-  await fc.assert(property, { numRuns: 5, endOnFailure: true });
+  await fc.assert(property, { numRuns: 3, endOnFailure: true });
   // Otherwise the schedules have tested nothing.
   expect(fleet.watch.most).toBeGreaterThan(1);
 });

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { agentName, configMapName, nodeAnnotation, operatorName } from '../../src/contract/names.ts';
+import { agentName, configMapName, nodeAnnotation } from '../../src/contract/names.ts';
 import { servicesConfigMapName } from '../../src/contract/version.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { authorizedKey } from '../../src/host/keys/public-key.ts';
-import { clusterRoleBindings, configMaps, events, leases, nodes, roleBindings } from '../../src/kube/resources.ts';
+import { clusterRoleBindings, configMaps, events, nodes, roleBindings } from '../../src/kube/resources.ts';
 import { traces } from '../kit/winhost/furnished-host.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { seededRandom } from '../kit/winhost/interruption.ts';
+import { nextOperator } from '../kit/winhost/next-operator.ts';
 import { hostChecks } from '../kit/winhost/real-host-checks.ts';
 import { createControl, createMachines, createMembers, domain, machineName } from '../kit/winhost/real-members.ts';
 import { nodeChecks } from '../kit/winhost/real-node-checks.ts';
@@ -17,7 +18,6 @@ import {
   isRemoved,
   killAt,
   killCommands,
-  nextOperator,
   objectsOf,
   type StepTime,
   stepTimes,
@@ -142,9 +142,7 @@ test('a replacement of the operator changes nothing', async () => {
   const all = names.map(seenOf);
   const served = all.map(({ host }) => seeSessions(scene, host));
   await operator.kill();
-  // Avoids the wait until the lease of the dead process expires.
-  await scene.admin.delete(leases, operatorName, { namespace: scene.namespace });
-  operator = await scene.startOperator('second');
+  operator = await nextOperator(scene, 'second');
   await operator.waitForLog('Became the leader');
   await operator.waitUntilIdle('lifecycle', all.length);
   expect(all.map(({ host }) => seeSessions(scene, host))).toEqual(served);

@@ -17,7 +17,7 @@ export interface Part {
 
 /**
  * Unit and scenario tests run on clocks that are faster than real time, so only the low-priority build of kube-apiserver runs
- * beside them. Windows and cluster tests run on real time and wait a lot, so they run beside each other.
+ * beside them. Cluster and Windows tests run on real time: together they would run into their limits on two processors.
  */
 export const parts: readonly Part[] = [
   {
@@ -55,7 +55,7 @@ export const parts: readonly Part[] = [
     name: 'windows',
     about: 'the agent as .exe under Wine',
     script: 'test:windows',
-    after: ['programs', 'scenario'],
+    after: ['programs', 'cluster'],
     needs: 'windows',
     isRepeated: true,
   },

@@ -10,6 +10,7 @@ import {
   ownedVariables,
   type SettingsPorts,
 } from '../host-settings.ts';
+import { cancelSwap } from '../activation/cancel.ts';
 import { type KnownGood, knownGoodFile, readKnownGood } from '../known-good.ts';
 import type { HostValues, ManifestSource } from '../ports.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
@@ -17,6 +18,7 @@ import { ensureRemoved, ensureStopped, type ServicePorts } from '../services/ens
 import { isManaged } from '../services/order.ts';
 import { readRecord } from '../stage/record.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
+import { endShims } from './shims.ts';
 import { rememberStopped, startStopped } from './stopped-services.ts';
 import {
   chooseServiceData,
@@ -48,10 +50,9 @@ export interface CleanupOutcome {
   rebootNeeded: boolean;
 }
 
-const shimProcess = 'containerd-shim-runhcs-v1';
-
 /** Removes services, variables and certificates of the agent from the host. Changes nothing in the cluster. */
 export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<CleanupOutcome> {
+  await cancelSwap(ports, waiting);
   const record = await readKnownGood(ports.files);
   const data = await findServiceData(record, ports, options, waiting.signal);
   const installed = await ports.services.list();
@@ -65,8 +66,7 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   if (problem !== undefined) throw problem;
   if (!options.keepSettings) await startStopped(ports, waiting, text => options.onWarning?.(text));
   const rebootNeeded = await revertSettings(data.watchedEnvironment, known, options.keepSettings, ports);
-  // Containers that survive a drain, such as those of DaemonSets, keep the executable of the shim open.
-  await ports.processes.killByName(shimProcess).catch(() => undefined);
+  await endShims(ports.processes);
   if (!options.keepSettings) await revertPreparations(ports, options, waiting);
   for (const path of [scriptCacheFile, knownGoodFile]) await ports.files.remove(path);
   const removed = removals.filter(removal => removal.do === 'remove').map(removal => removal.name);

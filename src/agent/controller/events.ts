@@ -21,6 +21,7 @@ const rebootRequested = normal('RebootRequested');
 const waitingForCertificate = normal('WaitingForCertificate');
 const serviceStarted = normal(agentEvent.serviceStarted);
 const serviceEnded = warning(agentEvent.serviceEnded);
+const unplannedReboot = warning(agentEvent.unplannedReboot);
 const fileRepaired = warning('FileRepaired');
 
 /** The event for a failed pass; undefined for an unreachable cluster, which the report could not reach either. */
@@ -34,6 +35,15 @@ export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
   if (outcome.did === 'wait') return waitingForCertificate(`Waiting for ${outcome.for}`);
   if (outcome.did !== 'request reboot') return undefined;
   return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
+}
+
+/** The operator takes the failure before it for over. */
+export const recoveredEvent = normal(agentEvent.recovered)('The host is configured again');
+/** The event after a reboot that was not ordered. */
+export function unplannedRebootEvent(): EventText {
+  return unplannedReboot(
+    'The host was rebooted, but not by the operator: by Windows Update, by hand or by a power cut. Its networks, routes and services are being restored',
+  );
 }
 
 /** The event while services wait for the network, which is part of every join. */

@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest';
+import { activationService } from '#contract/names.ts';
+import { activationFile } from '#contract/paths.ts';
 import { service } from '#contract/services/manifest.ts';
+import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
+import { writeJournal } from '../activation/journal.ts';
 import { saveKnownGood } from '../known-good.ts';
 import { changeState, stateFile } from '../state.ts';
 import { startKnownGood } from './offline.ts';
@@ -95,4 +99,24 @@ test('ends with the reason when it is stopped', async () => {
   host.services.before = () => stop.abort(new Error('shutting down'));
   host.services.slowness = 99;
   await expect(run({ ...host.waiting(), signal: stop.signal })).rejects.toThrow('shutting down');
+});
+
+test('continues a swap that nothing carries out, also without a record', async () => {
+  const { host, run } = await known();
+  host.fileTexts.delete('C:\\k\\wicd-manifest.json');
+  const set = { version: 'v1', bundle: '', agent: 'ab'.repeat(32), files: [] };
+  await writeJournal({ phase: 'swap', set: 'next', target: set, former: set }, host.files);
+  expect(await run()).toBe('waiting for swap');
+  expect((await host.services.query(activationService))?.state).toBe('running');
+});
+
+test('starts nothing while files are swapped, or are of another version', async () => {
+  const { host, run, states } = await known();
+  await stageTexts(host, { 'C:\\k\\a': 'a' }, { version: 'v2' });
+  expect(await run()).toBe('other version');
+  await stageTexts(host, { 'C:\\k\\a': 'a' }, { version: 'v1' });
+  host.fileTexts.set(activationFile, 'a journal that nobody can read');
+  expect([await run(), await states()]).toEqual(['waiting for swap', []]);
+  host.fileTexts.delete(activationFile);
+  expect(await run()).toBe('started');
 });

@@ -1,8 +1,10 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import type { Log } from '#base/log.ts';
+import { continueSwap, isSwapping } from '../activation/gate.ts';
 import { readKnownGood } from '../known-good.ts';
 import { type AgentPorts, servicesWork } from '../reconcile/reconcile-host.ts';
 import { reconcileServices } from '../services/reconcile.ts';
+import { readRecord } from '../stage/record.ts';
 import { readState } from '../state.ts';
 import { loggedNotices } from './service-notices.ts';
 
@@ -16,9 +18,16 @@ export async function startKnownGood(
   waiting: Waiting,
   log: Log,
   onStart: (version: string) => void,
-): Promise<'no record' | 'waiting for reboot' | 'started' | 'failed'> {
+): Promise<'no record' | 'other version' | 'waiting for swap' | 'waiting for reboot' | 'started' | 'failed'> {
+  if (await isSwapping(ports)) {
+    await continueSwap(ports, log);
+    return 'waiting for swap';
+  }
   const known = await readKnownGood(ports.files);
   if (known === undefined) return 'no record';
+  const { version } = await readRecord(ports.files);
+  // Its services would run with files of another version.
+  if (version !== '' && version !== known.version) return 'other version';
   const { reboot } = await readState(ports.files);
   if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'waiting for reboot';
   onStart(known.version);

@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import type { EventText } from '#contract/events.ts';
-import { nodeAnnotation } from '#contract/names.ts';
-import { dir, file } from '#contract/paths.ts';
+import { activationService, nodeAnnotation } from '#contract/names.ts';
+import { activationFile, dir, file } from '#contract/paths.ts';
 import { type Service, service } from '#contract/services/manifest.ts';
 import { printManifest } from '#contract/services/print.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
+import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { sid } from '../access/descriptor.ts';
 import { descriptorOf } from '../access/plan.ts';
+import { writeJournal } from '../activation/journal.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { createReconcile, networkLimitMs } from './pass.ts';
 
@@ -224,4 +226,38 @@ test('has the same patience for the next wait', async () => {
   await host.clock.sleep(networkLimitMs, new AbortController().signal);
   await run();
   expect(reasons()).toEqual(['ServiceWaiting', 'ServiceWaiting']);
+});
+
+test('only reports while files are swapped, and goes on when that is over', async () => {
+  const { host, run } = hostWith();
+  await stageTexts(host, { 'C:\\k\\a': 'a' }, { version: 'v1' });
+  const set = { version: 'v1', bundle: '', agent: 'ab'.repeat(32), files: [] };
+  const journal = { phase: 'watch', set: 'next', target: set, former: set } as const;
+  host.services.install(activationService, { startType: 'automatic' });
+  await writeJournal(journal, host.files);
+  expect(await run()).toMatchObject({ after: 500 });
+  expect(await run()).toMatchObject({ after: 500 });
+  expect(host.log.filter(call => call === 'confirm report')).toHaveLength(1);
+  expect([host.report.version, await host.services.query('kubelet')]).toEqual(['', undefined]);
+  await writeJournal({ ...journal, phase: 'done' }, host.files);
+  expect(await run()).toMatchObject({ after: 120_000 });
+  expect(host.report.version).toBe('v1');
+});
+
+test('continues a swap that nothing carries out', async () => {
+  const { host, run } = hostWith();
+  const set = { version: 'v1', bundle: '', agent: 'ab'.repeat(32), files: [] };
+  await writeJournal({ phase: 'swap', set: 'next', target: set, former: set }, host.files);
+  await run();
+  expect(await host.services.query(activationService)).toMatchObject({
+    state: 'running',
+    config: { startType: 'automatic', command: expect.stringContaining('activate --windows-service') },
+  });
+});
+
+test('shows a journal that it cannot read, and changes nothing', async () => {
+  const { host, run, reasons } = hostWith();
+  host.fileTexts.set(activationFile, 'damaged');
+  await expect(run()).rejects.toMatchObject({ code: 'ACTIVATION_FAILED' });
+  expect([reasons(), await host.services.list()]).toEqual([['ConfigurationFailure'], []]);
 });

@@ -5,10 +5,20 @@ import { isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { EventText } from '#contract/events.ts';
 import { after, type Outcome, type Pass, type Reconcile } from '#kube/controller/reconcile.ts';
+import { waitForSwap } from '../activation/gate.ts';
 import { type KnownGood, readKnownGood, saveKnownGood } from '../known-good.ts';
+import type { Files } from '../ports.ts';
 import { type AgentPorts, type PassOptions, type PassOutcome, reconcileHost } from '../reconcile/reconcile-host.ts';
 import { createHashCache } from '../stage/hash-cache.ts';
-import { failureEvent, outcomeEvent, repairEvent, securedEvent, waitingEvent } from './events.ts';
+import {
+  failureEvent,
+  outcomeEvent,
+  recoveredEvent,
+  repairEvent,
+  securedEvent,
+  unplannedRebootEvent,
+  waitingEvent,
+} from './events.ts';
 import { recordedNotices } from './service-notices.ts';
 import { UnknownServices } from './unknown-services.ts';
 
@@ -27,6 +37,9 @@ export const networkLimitMs = 5 * 60_000;
 
 /** A new pod subnet starts a pass at once, but a network on the host does not. */
 const waitMs = 5000;
+
+/** The swap waits for the report of the agent, and the agent for the end of the swap. */
+const swapMs = 500;
 
 /** Reads the watched Node, without requests. */
 const readyPatience = { everyMs: 200, limitMs: 60_000 };
@@ -53,27 +66,26 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
         log.warn('Restored changed files', { paths });
         record(repairEvent(paths));
       },
+      onUnplannedReboot: () => {
+        log.warn('Host was rebooted, but not by the operator');
+        record(unplannedRebootEvent());
+      },
       onSecured: events => {
         log.warn('Fixed owner or rights of files', { events });
         record(securedEvent(events));
       },
+      onRecovered: () => record(recoveredEvent),
       serviceNotices: recordedNotices(log, record, isJoining),
       onWarning: text => log.warn(text),
-      onServicesSettled: known => save(known, log),
+      onServicesSettled: known => save(known, ports.files, log),
     };
-  }
-
-  async function save(known: KnownGood, log: Log): Promise<void> {
-    try {
-      await saveKnownGood(known, ports.files);
-    } catch (error) {
-      log.warn('Saving the last known version failed', { error });
-    }
   }
 
   return async (_key, { log, signal }: Pass): Promise<Outcome> => {
     const waiting: Waiting = { clock, signal, patience: servicePatience };
     try {
+      const swap = await waitForSwap(ports, clock, log);
+      if (swap !== undefined) return after(swapMs, swap);
       const isJoining = (await readKnownGood(ports.files)) === undefined;
       const outcome = await reconcileHost(ports, optionsFor(log, isJoining), waiting);
       waitingSinceMs = undefined;
@@ -97,6 +109,14 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
       throw error;
     }
   };
+}
+
+async function save(known: KnownGood, files: Files, log: Log): Promise<void> {
+  try {
+    await saveKnownGood(known, files);
+  } catch (error) {
+    log.warn('Saving the last known version failed', { error });
+  }
 }
 
 function logLine(outcome: PassOutcome): [message: string, fields: Record<string, unknown>] {

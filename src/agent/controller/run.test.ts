@@ -307,7 +307,7 @@ test('restores a tampered file, restarts its service, and reports it', async () 
     encoding: 'none',
     secret: false,
   } as const;
-  await writeRecord({ version: 'v1', bundle: '', files: [staged] }, world.host.files);
+  await writeRecord({ version: 'v1', bundle: '', agent: '', files: [staged] }, world.host.files);
   world.host.fileTexts.set(copyPath(staged), content.toString());
   world.host.fileTexts.set(file.kubelet, 'something else');
   world.host.services.install('kubelet', { command: file.kubelet });

@@ -100,6 +100,7 @@ function watchedCluster(node: () => Node | undefined, manifests: ManifestWatch, 
     servicesConfigMap: version => manifests.get(version),
     readReport: () => report.read(),
     report: change => report.change(change),
+    confirm: () => report.confirm(),
   };
 }
 

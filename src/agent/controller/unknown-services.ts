@@ -30,7 +30,8 @@ export class UnknownServices {
   /** False for another error, and without a record. Reports each cause once, because the operator may stay away. */
   async keepRunning(error: unknown, log: Log, waiting: Waiting): Promise<boolean> {
     if (waiting.signal.aborted || !(error instanceof AppError) || !codes.has(error.code)) return false;
-    if ((await startKnownGood(this.#ports, waiting, log, () => undefined)) === 'no record') return false;
+    const outcome = await startKnownGood(this.#ports, waiting, log, () => undefined);
+    if (outcome === 'no record' || outcome === 'other version') return false;
     if (this.#cause === error.message) return true;
     this.#cause = error.message;
     log.warn('Desired services are unknown; keeping the last known version running', { error });

@@ -3,6 +3,7 @@ import type { HostVariableSource, Preparation } from '#contract/services/manifes
 import type { HostPorts, HostValues } from '../ports.ts';
 import { awsLocalHostname, gcpHostname, hostNameOf } from './cloud-name.ts';
 import { excludeFromDefender, includeInDefender } from './defender.ts';
+import { ensureHostRoute } from './host-route.ts';
 import { httpMetadata, type Metadata } from './metadata.ts';
 import { writeNetworkFiles } from './network-files.ts';
 import { nodeIp } from './node-ip.ts';
@@ -49,6 +50,9 @@ export function createHostValues(ports: HostPorts, { clock, metadata }: HostValu
           return writeNetworkFiles(preparation.arguments, node, ports, limits(signal));
         case 'defender-exclusion':
           await excludeFromDefender(preparation.arguments['path'] ?? '', ports, limits(signal));
+          return false;
+        case 'host-route':
+          await ensureHostRoute(preparation.arguments['address'] ?? '', ports);
           return false;
         default:
           return preparation.kind satisfies never;

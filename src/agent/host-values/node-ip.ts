@@ -4,12 +4,19 @@ import type { Adapter } from '../ports.ts';
 
 /** The IPv4 address of the adapter with the best default route. */
 export function nodeIp(adapters: readonly Adapter[]): string {
+  return bestAdapter(adapters).address;
+}
+
+/** The adapter with the best default route, and its IPv4 address. */
+export function bestAdapter(adapters: readonly Adapter[]): { adapter: Adapter; address: string } {
   const [best] = adapters
     .filter(adapter => adapter.isUp && adapter.defaultRouteMetric !== undefined)
-    .flatMap(adapter => ({ adapter, address: adapter.addresses.map(withoutLength).find(isUsable) }))
-    .filter(candidate => candidate.address !== undefined)
+    .flatMap(adapter => {
+      const address = adapter.addresses.map(withoutLength).find(isUsable);
+      return address === undefined ? [] : [{ adapter, address }];
+    })
     .toSorted((one, other) => byMetric(one.adapter, other.adapter));
-  if (best?.address !== undefined) return best.address;
+  if (best !== undefined) return best;
   const seen = adapters.map(({ name, isUp }) => `${name} (${isUp ? 'up' : 'down'})`).join(', ') || 'none';
   throw new AppError('HOST_VALUE_UNKNOWN', `no adapter has an IPv4 address and a default route; adapters: ${seen}`, {
     remedy: 'Configure an IPv4 address and a default gateway on the host, with DHCP or manually.',

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { parseInventory } from '#contract/inventory.ts';
 import { agentName } from '#contract/names.ts';
-import { bundlePath, file } from '#contract/paths.ts';
+import { agentProgram, bundlePath, file } from '#contract/paths.ts';
+import { writeSet } from '../stage/record.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { TestCa } from '../../../test/kit/certificates.ts';
 import { adapter, ModelHost, overlayNetwork } from '../../../test/kit/model-host.ts';
@@ -40,6 +41,8 @@ test('reports a fresh host', async () => {
     services: [],
     files: {},
     stagedVersion: '',
+    sets: {},
+    copies: [],
     bundles: {},
     networks: [],
     time: '2026-03-01T12:00:00.007Z',
@@ -77,6 +80,23 @@ test('reports complete bundles and the staged version', async () => {
   host.fileTexts.set(bundlePath('ab'.repeat(32)), 'whole');
   host.fileTexts.set(`${bundlePath('cd'.repeat(32))}.part`, 'half');
   expect(await take(host)).toMatchObject({ stagedVersion: '11.0.0-1', bundles: { ['ab'.repeat(32)]: 5 } });
+});
+
+test('reports the sets of files, and of which files the host has copies', async () => {
+  const host = new ModelHost();
+  const { files } = host;
+  await stageTexts(host, { [file.kubelet]: 'program' }, { version: 'v1', agent: 'a1' });
+  await writeSet(file.nextSet, { version: 'v2', bundle: 'b2', agent: 'a2', files: [] }, files);
+  await writeSet(file.previousSet, { version: 'v0', bundle: 'b0', agent: 'a0', files: [] }, files);
+  const sets = {
+    current: { version: 'v1', bundle: expect.stringMatching(/./), agent: 'a1' },
+    next: { version: 'v2', bundle: 'b2', agent: 'a2' },
+  };
+  // Nothing could put the previous set back without its agent.
+  expect(await take(host)).toMatchObject({ sets, copies: [sha256('program')] });
+  expect((await take(host)).sets).not.toHaveProperty('previous');
+  host.fileTexts.set(agentProgram('a0'), 'MZ');
+  expect((await take(host)).sets.previous).toEqual({ version: 'v0', bundle: 'b0', agent: 'a0' });
 });
 
 test('reports only services with the managed tag or a known name', async () => {

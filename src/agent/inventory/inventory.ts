@@ -1,8 +1,14 @@
 import type { Clock } from '#base/clock.ts';
 import { messageOf } from '#base/errors.ts';
-import type { Inventory, InventoryAdapter, InventoryNetwork, InventoryService } from '#contract/inventory.ts';
+import type {
+  Inventory,
+  InventoryAdapter,
+  InventoryNetwork,
+  InventoryService,
+  InventorySets,
+} from '#contract/inventory.ts';
 import { agentName, ports as portNumbers, serviceName } from '#contract/names.ts';
-import { bundlePath, dir, file } from '#contract/paths.ts';
+import { agentProgram, bundlePath, dir, file } from '#contract/paths.ts';
 import type { HostVariableSource } from '#contract/services/manifest.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import { findNodeName } from '../node-name.ts';
@@ -11,7 +17,7 @@ import { factsOf } from '../identity/certificate.ts';
 import { findIdentities } from './identities.ts';
 import { isManaged, serviceKey } from '../services/order.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
-import { readRecord } from '../stage/record.ts';
+import { isSetRecord, readRecord, readSets, type StagedRecord } from '../stage/record.ts';
 import { probeServer } from './probe.ts';
 
 export interface InventoryOptions {
@@ -72,6 +78,8 @@ export async function inventory(
       {},
     ),
     stagedVersion: part('staged files', async () => (await readRecord(files)).version, ''),
+    sets: part('sets of files', () => findSets(files), {}),
+    copies: part('copies', () => findCopies(files), []),
     bundles: part('bundles', () => findBundles(files), {}),
     networks: part('networks', async () => (await network.networks()).map(shownNetwork), []),
     freeBytes: part('free disk', () => system.freeBytes(dir.k), 0),
@@ -121,7 +129,7 @@ function shownService(service: InstalledService): InventoryService {
 
 /** Files that the operator writes and staged files, without logs. */
 async function knownFiles(files: HostFiles): Promise<string[]> {
-  const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && path !== file.stagedRecord);
+  const fixed = Object.values(file).filter(path => !path.startsWith(`${dir.log}\\`) && !isSetRecord(path));
   return [...(await readRecord(files)).files.map(({ path }) => path), ...fixed];
 }
 
@@ -147,6 +155,23 @@ async function findBundles(files: HostFiles): Promise<Record<string, number>> {
   const names = (await files.list(dir.incoming)).filter(name => /^[0-9a-f]{64}$/.test(name));
   const sizes = names.map(async name => [name, (await files.stat(bundlePath(name)))?.bytes ?? 0]);
   return Object.fromEntries(await Promise.all(sizes));
+}
+
+/** The previous set is listed only with its agent, which puts it back. */
+async function findSets(files: HostFiles): Promise<InventorySets> {
+  const { current, next, previous } = await readSets(files);
+  const shown = ({ version, agent, bundle }: StagedRecord) => ({ version, agent, bundle });
+  const hasAgent = previous !== undefined && (await files.stat(agentProgram(previous.agent))) !== undefined;
+  return {
+    ...(current.version !== '' && { current: shown(current) }),
+    ...(next && { next: shown(next) }),
+    ...(hasAgent && { previous: shown(previous) }),
+  };
+}
+
+async function findCopies(files: HostFiles): Promise<string[]> {
+  const names = await files.list(dir.staged);
+  return [...new Set(names.flatMap(name => /^([0-9a-f]{64})(\.zst)?$/.exec(name)?.[1] ?? []))];
 }
 
 async function certificateExpiry(files: Files): Promise<string | undefined> {

@@ -37,7 +37,14 @@ const starts: [name: string, node: NodeView | undefined, want: unknown][] = [
     { go: false, why: 'Node win-1 is waiting for a reboot' },
   ],
 ];
-for (const [name, seen, want] of starts) test(name, () => expect(decideStart(seen)).toEqual(want));
+for (const [name, seen, want] of starts) test(name, () => expect(decideStart(seen, '')).toEqual(want));
+
+test('applies the version of the set of files in place, whatever the Node says', () => {
+  expect(decideStart(node({ [desiredVersion]: 'v2' }), 'v1')).toEqual({ go: true, version: 'v1' });
+  expect(decideStart(node({}), 'v1')).toMatchObject({ go: false });
+  const now = { version: 'v1', setVersion: 'v1', bootId: 'boot-2' };
+  expect(needsVersion(node({ [desiredVersion]: 'v2' }), { version: '', confirmedBoot: '' }, now)).toBe(true);
+});
 
 const versions: [name: string, node: NodeView | undefined, reported: string, want: boolean][] = [
   ['reports a version that is not reported yet', node({ [desiredVersion]: 'v2' }), '', true],
@@ -55,8 +62,15 @@ const versions: [name: string, node: NodeView | undefined, reported: string, wan
   ['does not report a version for a Node that has gone', undefined, '', false],
 ];
 for (const [name, seen, reported, want] of versions) {
-  test(name, () => expect(needsVersion(seen, { version: reported }, 'v2')).toBe(want));
+  const report = { version: reported, confirmedBoot: 'boot-2' };
+  const now = { version: 'v2', setVersion: '', bootId: 'boot-2' };
+  test(name, () => expect(needsVersion(seen, report, now)).toBe(want));
 }
+test('confirms the version again in every boot', () => {
+  const seen = node({ [desiredVersion]: 'v2' });
+  const report = { version: 'v2', confirmedBoot: 'boot-1' };
+  expect(needsVersion(seen, report, { version: 'v2', setVersion: '', bootId: 'boot-2' })).toBe(true);
+});
 
 const watched = ['HTTP_PROXY', 'NO_PROXY'];
 const environment = (registry: Record<string, string>, wanted: Record<string, string>) =>

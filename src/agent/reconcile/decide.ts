@@ -5,17 +5,21 @@ import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot } from '#contract/node-marks.ts';
 import type { CertificatePlan } from '../certificates/plan.ts';
 import { type EnvironmentPlan, variableKey } from '../environment/plan.ts';
-import type { RebootRecord } from '../state.ts';
+import type { AgentState, RebootRecord } from '../state.ts';
 
 /** Whether a pass has anything to do; decided before the host is inspected. */
 export type PassStart = { go: true; version: string } | { go: false; why: string };
 
-export function decideStart(node: NodeView | undefined): PassStart {
+/**
+ * The services are those of the set of files in place, so that programs and services are never of two versions; the
+ * annotation counts when the version of the set is not known.
+ */
+export function decideStart(node: NodeView | undefined, setVersion: string): PassStart {
   if (node === undefined) return { go: false, why: 'the Node does not exist' };
   if (awaitsReboot(node)) return { go: false, why: `Node ${node.name} is waiting for a reboot` };
-  const version = node.annotations[nodeAnnotation.desiredVersion] ?? '';
-  if (version === '') return { go: false, why: `Node ${node.name} has no desired version` };
-  return { go: true, version };
+  const desired = node.annotations[nodeAnnotation.desiredVersion] ?? '';
+  if (desired === '') return { go: false, why: `Node ${node.name} has no desired version` };
+  return { go: true, version: setVersion === '' ? desired : setVersion };
 }
 
 export interface RebootInput {
@@ -60,20 +64,28 @@ export function decideReboot(input: RebootInput): RebootDecision {
   };
 }
 
-/** The version is reported last, when the host is configured, and only if it has changed. */
+/** The version is reported last, when the host is configured, and only if it has changed or this boot was not confirmed. */
 export function needsVersion(
   node: NodeView | undefined,
-  report: Pick<AgentReport, 'version'>,
-  version: string,
+  report: Pick<AgentReport, 'version' | 'confirmedBoot'>,
+  { version, setVersion, bootId }: { version: string; setVersion: string; bootId: string },
 ): boolean {
-  const start = decideStart(node);
+  const start = decideStart(node, setVersion);
   // The desired version may have changed while the services were started.
-  return start.go && start.version === version && report.version !== version;
+  return start.go && start.version === version && (report.version !== version || report.confirmedBoot !== bootId);
 }
 
 /** A reboot requested in this boot has not happened yet; one of another boot has. */
 export function isRebootRequired(requested: RebootRecord | undefined, bootId: string): boolean {
   return requested?.bootId === bootId;
+}
+
+/** The host was rebooted since the last pass, and nobody ordered that in the boot before. */
+export function isUnplannedReboot(
+  { lastBoot }: Pick<AgentState, 'lastBoot'>,
+  { bootId, ordered }: { bootId: string; ordered: string | undefined },
+): boolean {
+  return lastBoot !== undefined && lastBoot !== bootId && ordered !== lastBoot;
 }
 
 function changedNames({ writes, restores, removals }: EnvironmentPlan): string[] {

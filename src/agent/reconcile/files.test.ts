@@ -33,7 +33,7 @@ const staged = { [file.kubelet]: 'program', [file.kubeletConfig]: 'config' };
 
 async function hostWithFiles(over: Partial<ServicesManifest> = {}): Promise<ModelHost> {
   const host = hostFor({ services: [reader], ...over });
-  await stageTexts(host, staged);
+  await stageTexts(host, staged, { version: 'v2' });
   await pass(host);
   return host;
 }

@@ -63,7 +63,7 @@ test('configures a node and reports the version last, without a word to the Node
   const host = hostFor();
   expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
   expect(await runs(host)).toEqual(['kubelet.exe', 'overlay.exe win-1']);
-  expect(host.report).toEqual({ ...emptyReport, version: 'v2', bootId: host.bootId });
+  expect(host.report).toEqual({ ...emptyReport, version: 'v2', bootId: host.bootId, confirmedBoot: host.bootId });
   expect(host.log.at(-1)).toBe('report version=v2');
   expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
 });

@@ -1,8 +1,8 @@
 import { AppError, shown } from '#base/errors.ts';
-import type { AgentReport } from '#contract/agent-report.ts';
+import { type AgentReport, failureIn } from '#contract/agent-report.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { file } from '#contract/paths.ts';
+import { file, orderedRebootFile } from '#contract/paths.ts';
 import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
@@ -17,20 +17,22 @@ import {
 } from '../host-settings.ts';
 import type { KnownGood } from '../known-good.ts';
 import { poll, type Patience, type Waiting } from '#base/waiting/poll.ts';
-import type { Cluster, Files, HostFiles, ManifestSource } from '../ports.ts';
+import type { Cluster, Files, HostFiles, ManifestSource, System } from '../ports.ts';
 import { pruneOvnkubeCertificates } from '../prune-certificates.ts';
 import { cachedScripts } from '../services/cached-scripts.ts';
 import type { ServiceNotices, ServicePorts } from '../services/ensure.ts';
 import { reconcileServices, type ServicesWork } from '../services/reconcile.ts';
 import type { VariablePorts } from '../services/variables.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
+import { readRecord } from '../stage/record.ts';
 import { repairFiles } from '../stage/repair.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
-import { decideReboot, decideStart, isRebootRequired, needsVersion } from './decide.ts';
+import { decideReboot, decideStart, isRebootRequired, isUnplannedReboot, needsVersion } from './decide.ts';
 
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
   cluster: Cluster;
   files: HostFiles;
+  system: Pick<System, 'flushServices'>;
 }
 
 export interface PassOptions {
@@ -43,6 +45,10 @@ export interface PassOptions {
   onRepaired?(paths: readonly string[]): void;
   /** Called with one sentence for each file or folder whose owner or rights were fixed. */
   onSecured?(events: readonly string[]): void;
+  /** Called when the host is configured again after a failure that was reported. */
+  onRecovered?(): void;
+  /** Called in the first pass after a reboot that the operator did not order. */
+  onUnplannedReboot?(): void;
   /** Called for failures that do not matter for the state of the host. */
   onWarning?(text: string): void;
   /** Called when a service was started or its process ended without a change of the manifest. */
@@ -62,11 +68,13 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   const object = await ports.cluster.node();
   const node = viewOf(object);
   const reported = await startReport(ports);
-  const start = decideStart(node);
+  const { version: setVersion } = await readRecord(ports.files);
+  const start = decideStart(node, setVersion);
   if (!start.go) {
     await reported();
     return { did: 'skip', why: start.why };
   }
+  await noticeReboot(ports, options);
   const manifest = await readManifest(start.version, ports.cluster);
   const settings = await reconcileSettings(manifest, options.caBundle, reported, ports);
   if (settings.because.length > 0) {
@@ -82,7 +90,10 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   const problem = settings.problem ?? damage;
   if (problem !== undefined) throw problem;
   if (awaits !== undefined) return { did: 'wait', for: awaits };
-  await finish(start.version, await reported(), ports.cluster, { ...waiting, patience: options.readyPatience });
+  const versions = { version: start.version, setVersion };
+  const report = await reported();
+  await finish(versions, report, ports, { ...waiting, patience: options.readyPatience });
+  if (failureIn(report.events) !== undefined) options.onRecovered?.();
   return { did: 'configure', version: start.version };
 }
 
@@ -101,6 +112,14 @@ async function startReport({ cluster, files, host }: AgentPorts): Promise<Report
   });
   reporting.catch(() => undefined);
   return () => reporting;
+}
+
+/** The event is lost if the agent ends before it is reported; the reboot itself is healed in any case. */
+async function noticeReboot({ files, host }: AgentPorts, options: PassOptions): Promise<void> {
+  const [state, bootId] = [await readState(files), await host.bootId()];
+  if (state.lastBoot === bootId) return;
+  if (isUnplannedReboot(state, { bootId, ordered: await files.read(orderedRebootFile) })) options.onUnplannedReboot?.();
+  await changeState(files, { lastBoot: bootId });
 }
 
 /** Without services that would fail until the agent has a certificate for cloud-node-manager. */
@@ -142,7 +161,7 @@ export async function readManifest(version: string, cluster: ManifestSource): Pr
     return parseManifest(fields.stringMap('data'), label);
   }
   throw new AppError('OBJECT_MISSING', `ConfigMap ${shown(servicesConfigMapName(version))} does not exist`, {
-    remedy: 'Wait: the operator creates it for every version in use.',
+    remedy: 'Restore it, or install the operator of that version, which creates it. A newer one upgrades the host.',
   });
 }
 
@@ -224,7 +243,12 @@ async function resultOf<T>(act: () => Promise<T>): Promise<{ value?: T; problem?
   }
 }
 
-async function finish(version: string, report: AgentReport, cluster: Cluster, waiting: Waiting): Promise<void> {
+async function finish(
+  versions: { version: string; setVersion: string },
+  report: AgentReport,
+  { cluster, host }: Pick<AgentPorts, 'cluster' | 'host'>,
+  waiting: Waiting,
+): Promise<void> {
   const node = await poll(async () => {
     const seen = viewOf(await cluster.node());
     return seen === undefined || seen.ready ? { seen } : undefined;
@@ -234,5 +258,6 @@ async function finish(version: string, report: AgentReport, cluster: Cluster, wa
       remedy: `Run \`kubectl describe node\` for the reason, and \`Get-Content ${file.kubeletLog} -Tail 20\` on the host; if the kubelet hangs, run \`Restart-Service -Force kubelet\` there.`,
     });
   }
-  if (needsVersion(node.seen, report, version)) await cluster.report({ version });
+  const confirmed = { ...versions, bootId: await host.bootId() };
+  if (needsVersion(node.seen, report, confirmed)) await cluster.report({ version: versions.version });
 }

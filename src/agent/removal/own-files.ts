@@ -1,8 +1,10 @@
 import { parentOf, pathKey } from '#contract/host-path.ts';
-import { dir, file, requiredDirectories } from '#contract/paths.ts';
+import { activationFile, dir, file, requiredDirectories } from '#contract/paths.ts';
 import { folderRules } from '../access/folders.ts';
+import { reportedFile } from '../activation/report-file.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
+import { isSetRecord } from '../stage/record.ts';
 
 /** What operator, agent and their services create on a host, by name: files of users beside them are never removed. */
 
@@ -30,11 +32,13 @@ const kubeletState = ['cpu_manager_state', 'memory_manager_state', 'allocated_po
 
 /** Without logs, which stay, and without records, which are removed last. */
 export const ownFiles: readonly string[] = [
-  ...Object.values(file).filter(path => !isBelow(path, dir.log) && path !== file.stagedRecord),
+  ...Object.values(file).filter(path => !isBelow(path, dir.log) && !isSetRecord(path)),
   ...programs,
   ...kubeletState,
   knownGoodFile,
   scriptCacheFile,
+  activationFile,
+  reportedFile,
 ];
 
 export interface NamePattern {

@@ -2,10 +2,11 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { managedDescription } from '#contract/names.ts';
-import { agentProgram, dir, file, folderRecordFile } from '#contract/paths.ts';
+import { agentProgram, dir, file, folderRecordFile, leaderFile, lockFile, orderedRebootFile } from '#contract/paths.ts';
 import { stageTexts } from '../../../test/kit/bundles.ts';
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { secureHost } from '../secure.ts';
+import { writeSet } from '../stage/record.ts';
 import { changeState } from '../state.ts';
 import { ownFiles } from './own-files.ts';
 import { removeFiles } from './remove-files.ts';
@@ -82,7 +83,12 @@ test('removes everything of the operator, and says what is left to the caller', 
       dir.agentNative,
       program,
       program.slice(0, program.lastIndexOf('\\')),
+      leaderFile,
+      `${dir.agentPrograms}\\leader.lock`,
+      `${dir.agentPrograms}\\holder.json`,
+      lockFile,
       `${dir.agentPrograms}\\open-folders.json`,
+      orderedRebootFile,
       folderRecordFile,
       dir.agentPrograms,
     ],
@@ -245,3 +251,15 @@ async function removeUntilKilled(host: ModelHost, after: number): Promise<void> 
   await removeFiles(program, host, killed.signal).catch(() => undefined);
   host.before = () => undefined;
 }
+
+test('removes what a cancelled swap has left of a kept set, but no file of a user with that name', async () => {
+  const host = await joinedHost();
+  const kept = ['C:\\k\\new.conf', 'C:\\k\\mine.conf'].map(path => {
+    return { path, sha256: sha256('new'), bytes: 3, encoding: 'none', secret: false } as const;
+  });
+  await writeSet(file.nextSet, { version: 'v2', bundle: '', agent: '', files: kept }, host.files);
+  host.fileTexts.set('C:\\k\\new.conf', 'new');
+  host.fileTexts.set('C:\\k\\mine.conf', 'of a user');
+  await remove(host);
+  expect(filesOf(host)).toEqual(['C:\\k\\mine.conf']);
+});

@@ -1,9 +1,10 @@
 import { AppError, attempt } from '#base/errors.ts';
 import { checkPlaces, parentOf, pathKey } from '#contract/host-path.ts';
-import { agentProgram, agentProgramHash, dir, file, folderRecordFile } from '#contract/paths.ts';
+import { agentProgram, agentProgramHash, dir, file, folderRecordFile, orderedRebootFile } from '#contract/paths.ts';
+import { lockFiles } from '../lock/host-lock.ts';
 import type { HostFiles } from '../ports.ts';
 import { openFoldersFile } from '../secure.ts';
-import { readRecord, type StagedFile } from '../stage/record.ts';
+import { readSets, type StagedFile } from '../stage/record.ts';
 import { readState, stateFile } from '../state.ts';
 import { checkCleanedUp, type CleanedUpPorts } from './cleaned-up.ts';
 import { foldersBefore } from './folder-record.ts';
@@ -64,12 +65,19 @@ async function removeOwnFiles(program: string, remover: Remover): Promise<void> 
   for (const path of ownTrees) await remover.content(path);
 }
 
-/** The record is kept while one of its files is. */
+/** The records are kept while one of their files is. */
 async function removeStaged(remover: Remover, files: HostFiles): Promise<void> {
   const before = remover.left.length;
-  const { files: staged } = await readRecord(files);
-  for (const entry of staged) await removeStagedFile(entry, remover);
-  if (remover.left.length === before) await remover.file(file.stagedRecord);
+  const { current, next, previous } = await readSets(files);
+  for (const entry of current.files) await removeStagedFile(entry, remover);
+  // A swap that was cancelled has left files of these; another file of that name belongs to a user.
+  for (const entry of [...(next?.files ?? []), ...(previous?.files ?? [])]) await removeKeptFile(entry, remover);
+  if (remover.left.length > before) return;
+  for (const path of [file.nextSet, file.previousSet, file.stagedRecord]) await remover.file(path);
+}
+
+async function removeKeptFile({ path, sha256 }: StagedFile, remover: Remover): Promise<void> {
+  if (attempt(() => checkPlaces([path], invalidPlace)).ok) await remover.unchangedFile(path, sha256);
 }
 
 /** Outside of C:\k a file with other content belongs to a user by now. */
@@ -117,12 +125,13 @@ async function removePrograms(program: string, remover: Remover): Promise<void> 
 }
 
 /**
- * Windows deletes neither a running program nor the native code that it has loaded. Without the record of folders, another
+ * Windows deletes neither a running program nor the native code that it has loaded, nor the lock that it holds. Without the record of folders, another
  * run would remove empty folders of users.
  */
 async function usedByProgram(program: string, remover: Remover): Promise<string[]> {
   const native = (await remover.names(dir.agentNative)).map(name => `${dir.agentNative}\\${name}`);
   const hash = agentProgramHash(program);
   const own = hash === undefined ? [] : [agentProgram(hash), parentOf(agentProgram(hash))];
-  return [...native, dir.agentNative, ...own, openFoldersFile, folderRecordFile, dir.agentPrograms];
+  const records = [...lockFiles, openFoldersFile, orderedRebootFile, folderRecordFile];
+  return [...native, dir.agentNative, ...own, ...records, dir.agentPrograms];
 }

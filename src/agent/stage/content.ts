@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { PassThrough, Readable, type Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createZstdDecompress } from 'node:zlib';
+import { createZstdCompress, createZstdDecompress } from 'node:zlib';
 import { AppError } from '#base/errors.ts';
 import type { BundleEntry } from '#contract/bundle.ts';
 
@@ -40,6 +40,26 @@ export async function* unpacked(packed: AsyncIterable<Uint8Array>, expected: Exp
     throw asDamaged(error, expected);
   } finally {
     unpacker.destroy();
+    await flow.catch(() => undefined);
+  }
+}
+
+/** Packs the content in the form of its copy. */
+export async function* packed(
+  content: AsyncIterable<Uint8Array>,
+  { encoding }: Pick<Expected, 'encoding'>,
+): AsyncGenerator<Uint8Array> {
+  if (encoding === 'none') {
+    yield* content;
+    return;
+  }
+  const packer = createZstdCompress();
+  const flow = pipeline(Readable.from(content, { objectMode: false }), packer);
+  flow.catch(() => undefined);
+  try {
+    yield* packer;
+  } finally {
+    packer.destroy();
     await flow.catch(() => undefined);
   }
 }

@@ -14,7 +14,7 @@ const staged = (path: string, sha256 = hash): StagedFile => ({
   secret: false,
 });
 const entry = (path: string, sha256 = hash): BundleEntry => ({ ...staged(path, sha256), packedBytes: 3 });
-const nothing = { version: '', bundle: '', files: [] };
+const nothing = { version: '', bundle: '', agent: '', files: [] };
 
 test('equal content has one copy, kept apart by how it is packed', () => {
   expect(copyPath({ sha256: hash, encoding: 'none' })).toBe(`C:\\k\\staged\\${hash}`);
@@ -69,7 +69,7 @@ test('reads what it has written', async () => {
     encoding: fc.constantFrom('none' as const, 'zstd' as const),
     secret: fc.boolean(),
   });
-  const record = fc.record({ version: text, bundle: text, files: fc.array(one) });
+  const record = fc.record({ version: text, bundle: text, agent: text, files: fc.array(one) });
   await fc.assert(
     fc.asyncProperty(record, async given => {
       const host = new ModelHost();

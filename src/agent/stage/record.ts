@@ -9,11 +9,20 @@ import { unpacked } from './content.ts';
 /** A staged file, of which a packed copy is kept. */
 export type StagedFile = Omit<BundleEntry, 'packedBytes'>;
 
-/** All staged files, and the last bundle. */
+/** A set of files: all of them belong to one version, with the last bundle and the agent program of that version. */
 export interface StagedRecord {
   version: string;
   bundle: string;
+  /** SHA-256 of the agent program; '' when it is not known. */
+  agent: string;
   files: StagedFile[];
+}
+
+/** `current` is in place; the others are only kept. */
+export interface StagedSets {
+  current: StagedRecord;
+  next: StagedRecord | undefined;
+  previous: StagedRecord | undefined;
 }
 
 /** Path of the packed copy; equal content is stored once. */
@@ -27,15 +36,38 @@ export async function placeFile(entry: StagedFile, files: HostFiles): Promise<vo
   await files.writeChunks(entry.path, content, entry.secret ? 'secret' : undefined);
 }
 
-/** Empty when the record is missing or cannot be parsed; the next bundle writes it again. */
+/** The current set. Empty when its record is missing or cannot be parsed; the next bundle writes it again. */
 export async function readRecord(files: Files): Promise<StagedRecord> {
-  const text = (await files.read(file.stagedRecord)) ?? '';
-  const parsed = attempt(() => readFields(new Fields(jsonIn(text), 'record of staged files')));
-  return parsed.ok ? parsed.value : { version: '', bundle: '', files: [] };
+  return (await readSet(file.stagedRecord, files)) ?? { version: '', bundle: '', agent: '', files: [] };
 }
 
 export async function writeRecord(record: StagedRecord, files: Files): Promise<void> {
-  await files.write(file.stagedRecord, `${JSON.stringify(record, undefined, 2)}\n`);
+  await writeSet(file.stagedRecord, record, files);
+}
+
+export async function readSets(files: Files): Promise<StagedSets> {
+  return {
+    current: await readRecord(files),
+    next: await readKept(file.nextSet, files),
+    previous: await readKept(file.previousSet, files),
+  };
+}
+
+/** A kept set without a version could not be activated, and counts as missing. */
+async function readKept(path: string, files: Files): Promise<StagedRecord | undefined> {
+  const set = await readSet(path, files);
+  return set === undefined || set.version === '' ? undefined : set;
+}
+
+/** Undefined when the record is missing or cannot be parsed. */
+async function readSet(path: string, files: Files): Promise<StagedRecord | undefined> {
+  const text = (await files.read(path)) ?? '';
+  const parsed = attempt(() => parseSet(new Fields(jsonIn(text), path)));
+  return parsed.ok ? parsed.value : undefined;
+}
+
+export async function writeSet(path: string, record: StagedRecord, files: Files): Promise<void> {
+  await files.write(path, `${JSON.stringify(record, undefined, 2)}\n`);
 }
 
 /** The staged files after a bundle with new and removed files. */
@@ -52,10 +84,18 @@ function stagedFile({ path, sha256, bytes, encoding, secret }: BundleEntry): Sta
   return { path, sha256, bytes, encoding, secret };
 }
 
-function readFields(fields: Fields): StagedRecord {
+const setRecords: ReadonlySet<string> = new Set([file.stagedRecord, file.nextSet, file.previousSet]);
+
+/** Whether this is the path of a record of a set. */
+export function isSetRecord(path: string): boolean {
+  return setRecords.has(path);
+}
+
+export function parseSet(fields: Fields): StagedRecord {
   return {
     version: fields.string('version') ?? '',
     bundle: fields.string('bundle') ?? '',
+    agent: fields.string('agent') ?? '',
     files: fields.objects('files').map(readFile),
   };
 }

@@ -10,6 +10,7 @@ import { copyPath, readRecord } from './record.ts';
 import { stage } from './stage.ts';
 
 const signal = new AbortController().signal;
+const agent = 'a9'.repeat(32);
 const program = 'MZ kubelet '.repeat(1000);
 const texts = { [file.kubelet]: program, [file.kubeletConfig]: '{"a":1}', 'C:\\k\\empty': '' };
 const hosts = 'C:\\k\\containerd\\registries\\quay.io\\hosts.toml';
@@ -104,14 +105,17 @@ test('does not need the bundle again after it was installed', async () => {
   await stageTexts(host, texts);
   host.fileTexts.set(file.kubeletConfig, 'damaged');
   const hash = sha256(await bundleOf(texts));
-  expect(await stage(bundlePath, hash, host.files, signal)).toMatchObject({ placed: 1, unchanged: 2 });
+  expect(await stage({ bundle: bundlePath, sha256: hash, agent }, host.files, signal)).toMatchObject({
+    placed: 1,
+    unchanged: 2,
+  });
   expect(visible(host)).toEqual(texts);
 });
 
 test('accepts the hash of the bundle in upper case', async () => {
   const bundle = await bundleOf(texts);
   const host = await uploaded(bundle);
-  await stage(bundlePath, sha256(bundle).toUpperCase(), host.files, signal);
+  await stage({ bundle: bundlePath, sha256: sha256(bundle).toUpperCase(), agent }, host.files, signal);
   expect(visible(host)).toEqual(texts);
 });
 
@@ -188,7 +192,9 @@ for (const [name, change, code] of refusals) {
     const before = [visible(host), copies(host), await readRecord(host.files)];
     const [bundle, hash = sha256(bundle)] = change(await bundleOf(texts));
     await uploaded(bundle, host);
-    await expect(stage(bundlePath, hash, host.files, signal)).rejects.toMatchObject({ code });
+    await expect(stage({ bundle: bundlePath, sha256: hash, agent }, host.files, signal)).rejects.toMatchObject({
+      code,
+    });
     expect([visible(host), copies(host), await readRecord(host.files)]).toEqual(before);
   });
 }
@@ -197,24 +203,39 @@ test('rejects a bundle in which one file, even the last, does not match its hash
   const bundle = await bundleOf({ 'C:\\k\\a': 'first', 'C:\\k\\b': 'second' });
   const changed = Buffer.from(bundle.toString('latin1').replace('second', 'secund'), 'latin1');
   const host = await uploaded(changed);
-  await expect(stage(bundlePath, sha256(changed), host.files, signal)).rejects.toMatchObject({
-    code: 'BUNDLE_DAMAGED',
-    message: expect.stringContaining('content for C:\\k\\b has the hash'),
-  });
+  await expect(stage({ bundle: bundlePath, sha256: sha256(changed), agent }, host.files, signal)).rejects.toMatchObject(
+    {
+      code: 'BUNDLE_DAMAGED',
+      message: expect.stringContaining('content for C:\\k\\b has the hash'),
+    },
+  );
   expect([visible(host), copies(host)]).toEqual([{}, []]);
+});
+
+test('a bundle for the version in place does not change which agent that version has', async () => {
+  const host = new ModelHost();
+  await stageTexts(host, texts, { version: 'v1', agent: 'a1' });
+  await stageTexts(host, { [file.agentKubeconfig]: 'token' }, { version: 'v1', agent: 'a2' });
+  expect(await readRecord(host.files)).toMatchObject({ version: 'v1', agent: 'a1' });
+  await stageTexts(host, texts, { version: 'v2', agent: 'a2' });
+  expect(await readRecord(host.files)).toMatchObject({ version: 'v2', agent: 'a2' });
 });
 
 test('rejects a path outside of the folders of the agent', async () => {
   const bundle = await bundleOf({ 'C:\\k\\aaaa': 'x' });
   const changed = Buffer.from(bundle.toString('latin1').replace('C:\\\\k\\\\aaaa', 'C:\\\\kk\\\\aaa'), 'latin1');
   const host = await uploaded(changed);
-  await expect(stage(bundlePath, sha256(changed), host.files, signal)).rejects.toMatchObject({
-    code: 'BUNDLE_MALFORMED',
-  });
+  await expect(stage({ bundle: bundlePath, sha256: sha256(changed), agent }, host.files, signal)).rejects.toMatchObject(
+    {
+      code: 'BUNDLE_MALFORMED',
+    },
+  );
 });
 
 test('requests the upload when there is no bundle', async () => {
-  await expect(stage(bundlePath, 'f'.repeat(64), new ModelHost().files, signal)).rejects.toMatchObject({
+  await expect(
+    stage({ bundle: bundlePath, sha256: 'f'.repeat(64), agent }, new ModelHost().files, signal),
+  ).rejects.toMatchObject({
     code: 'INPUT_UNREADABLE',
     message: expect.stringContaining(bundlePath),
     remedy: expect.stringMatching(/./),
@@ -226,9 +247,11 @@ test('stops when aborted', async () => {
   const host = await uploaded(bundle);
   const stop = new AbortController();
   host.before = call => call === `write ${file.stagedRecord}` && stop.abort(new Error('stopping'));
-  await expect(stage(bundlePath, sha256(bundle), host.files, stop.signal)).rejects.toThrow('stopping');
+  await expect(stage({ bundle: bundlePath, sha256: sha256(bundle), agent }, host.files, stop.signal)).rejects.toThrow(
+    'stopping',
+  );
   expect(visible(host)).toEqual({});
-  await stage(bundlePath, sha256(bundle), host.files, signal);
+  await stage({ bundle: bundlePath, sha256: sha256(bundle), agent }, host.files, signal);
   expect(visible(host)).toEqual(texts);
 });
 
@@ -238,9 +261,13 @@ test('keeps the other files when one cannot be written, and finishes the next ti
   host.before = call => {
     if (call === `write ${file.kubelet}`) throw new Error('disk full');
   };
-  await expect(stage(bundlePath, sha256(bundle), host.files, signal)).rejects.toThrow('disk full');
+  await expect(stage({ bundle: bundlePath, sha256: sha256(bundle), agent }, host.files, signal)).rejects.toThrow(
+    'disk full',
+  );
   host.before = () => undefined;
-  expect(await stage(bundlePath, sha256(bundle), host.files, signal)).toMatchObject({ placed: 3 });
+  expect(await stage({ bundle: bundlePath, sha256: sha256(bundle), agent }, host.files, signal)).toMatchObject({
+    placed: 3,
+  });
 });
 
 /** Ends the agent before its n-th step on the file system; true when that many steps were made. */
@@ -261,7 +288,7 @@ const after = { ...texts, 'C:\\k\\kept': 'kept' };
 
 test('interrupted at any step, every file is old or new, and the next run completes it', async () => {
   const bundle = await bundleOf(texts, options);
-  const run = (host: ModelHost) => stage(bundlePath, sha256(bundle), host.files, signal);
+  const run = (host: ModelHost) => stage({ bundle: bundlePath, sha256: sha256(bundle), agent }, host.files, signal);
   let cuts = 0;
   for (let isCut = true; isCut; cuts += 1) {
     const host = new ModelHost();
@@ -291,7 +318,7 @@ test('interrupted any number of times, one bundle after the other, the last one 
       for (const one of given) {
         const files = Object.fromEntries(Object.entries(one).map(([path, text]) => [`C:\\k\\${path}`, text]));
         const bundle = await bundleOf(files);
-        const run = () => stage(bundlePath, sha256(bundle), host.files, signal);
+        const run = () => stage({ bundle: bundlePath, sha256: sha256(bundle), agent }, host.files, signal);
         await uploaded(bundle, host);
         for (const step of cuts) await cutShort(run, host, step);
         await run();

@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
 import { type BundleHeader, parseHeader, preambleBytes, readPreamble } from '#contract/bundle.ts';
-import { dir, splitPath } from '#contract/paths.ts';
+import { dir, file, splitPath } from '#contract/paths.ts';
 import { secureFile, secureFolders } from '../access/secure-folders.ts';
 import type { HostFiles } from '../ports.ts';
 import { ByteReader } from './byte-reader.ts';
 import { verified } from './content.ts';
-import {
-  copyPath,
-  mergeFiles,
-  placeFile,
-  readRecord,
-  type StagedFile,
-  type StagedRecord,
-  writeRecord,
-} from './record.ts';
+import { copyPath, mergeFiles, placeFile, readRecord, readSets, type StagedFile, writeRecord } from './record.ts';
+
+/** An uploaded bundle. */
+export interface Upload {
+  /** Path of the bundle. */
+  bundle: string;
+  /** Of the whole bundle, in lower case. */
+  sha256: string;
+  /** SHA-256 of the agent program that stages it; it belongs to the files when their version is new on the host. */
+  agent: string;
+}
 
 export interface StageOutcome {
   placed: number;
@@ -28,16 +30,10 @@ export interface StageOutcome {
  * Installs an uploaded bundle: everything in it is checked before the first file is placed. It can be interrupted and
  * repeated at any point: copies and record come first, so that later repairs do not need the bundle.
  */
-export async function stage(
-  bundle: string,
-  sha256: string,
-  files: HostFiles,
-  signal: AbortSignal,
-): Promise<StageOutcome> {
+export async function stage(upload: Upload, files: HostFiles, signal: AbortSignal): Promise<StageOutcome> {
   // Users must not be able to write to any of the folders before files are placed there.
   await secureFolders(files, signal);
-  const before = await readRecord(files);
-  const { entries, remove, known } = await receive({ bundle, sha256: sha256.toLowerCase() }, before, files, signal);
+  const { entries, remove } = await receive({ ...upload, sha256: upload.sha256.toLowerCase() }, files, signal);
   const outcome: StageOutcome = { placed: 0, unchanged: 0, removed: 0, bytes: 0 };
   for (const entry of entries) {
     signal.throwIfAborted();
@@ -48,43 +44,47 @@ export async function stage(
     await files.remove(path);
     outcome.removed += 1;
   }
-  await removeCopiesBut(known, files);
-  await files.remove(bundle);
+  await removeStaleCopies(files);
+  await files.remove(upload.bundle);
   return outcome;
 }
 
 interface Received {
   entries: readonly StagedFile[];
   remove: readonly string[];
-  /** All files of the record, from this and earlier bundles. */
-  known: readonly StagedFile[];
 }
 
 /** Writes copies and record of the bundle; one that was installed before need not exist any more. */
-async function receive(
-  { bundle, sha256 }: { bundle: string; sha256: string },
-  before: StagedRecord,
-  files: HostFiles,
-  signal: AbortSignal,
-): Promise<Received> {
-  if ((await files.stat(bundle)) === undefined) {
-    if (before.bundle === sha256) return { entries: before.files, remove: [], known: before.files };
-    throw new AppError('INPUT_UNREADABLE', `bundle ${bundle} does not exist`, { remedy: 'Upload the bundle again.' });
+async function receive(upload: Upload, files: HostFiles, signal: AbortSignal): Promise<Received> {
+  const before = await readRecord(files);
+  if ((await files.stat(upload.bundle)) === undefined) {
+    if (before.bundle === upload.sha256) return { entries: before.files, remove: [] };
+    throw noBundle(upload);
   }
   try {
-    const { version, entries, remove } = await takeCopies(bundle, sha256, files, signal);
+    const { version, entries, remove, next } = await takeCopies(upload, files, signal);
+    if (next !== undefined) throw unfit('is for a set that is only kept');
+    await forgetSets(version === before.version, files);
     const known = mergeFiles(before.files, entries, remove);
-    await writeRecord({ version, bundle: sha256, files: known }, files);
-    return { entries, remove, known };
+    // Credentials can come from an operator of another version, whose agent is not in place.
+    const agent = version === before.version && before.agent !== '' ? before.agent : upload.agent;
+    await writeRecord({ version, bundle: upload.sha256, agent, files: known }, files);
+    return { entries, remove };
   } catch (error) {
-    await removeCopiesBut(before.files, files).catch(() => undefined);
+    await removeStaleCopies(files).catch(() => undefined);
     throw error;
   }
 }
 
-async function takeCopies(
-  bundle: string,
-  sha256: string,
+/** A kept set was made for the files that are replaced now. The previous one stays as long as the version does. */
+async function forgetSets(isSameVersion: boolean, files: HostFiles): Promise<void> {
+  await files.remove(file.nextSet);
+  if (!isSameVersion) await files.remove(file.previousSet);
+}
+
+/** Checks the whole bundle, and keeps a packed copy of each of its files. */
+export async function takeCopies(
+  { bundle, sha256 }: Pick<Upload, 'bundle' | 'sha256'>,
   files: HostFiles,
   signal: AbortSignal,
 ): Promise<BundleHeader> {
@@ -118,25 +118,41 @@ async function* tapped(
 }
 
 async function place(entry: StagedFile, files: HostFiles, outcome: StageOutcome): Promise<void> {
-  await secureFile(entry.path, entry.secret ? 'secret' : 'programs', files);
-  if (!entry.secret && (await files.sha256(entry.path)) === entry.sha256) {
-    outcome.unchanged += 1;
-    return;
-  }
-  // A secret is always written, because users may have opened it while its rights were wrong.
-  await placeFile(entry, files);
-  outcome.placed += 1;
-  outcome.bytes += entry.bytes;
+  if (await placeSafely(entry, files)) {
+    outcome.placed += 1;
+    outcome.bytes += entry.bytes;
+  } else outcome.unchanged += 1;
 }
 
-const copyName = /^[0-9a-f]{64}(\.zst)?$/;
+/** False when the file is in place already. */
+export async function placeSafely(entry: StagedFile, files: HostFiles): Promise<boolean> {
+  await secureFile(entry.path, entry.secret ? 'secret' : 'programs', files);
+  if (!entry.secret && (await files.sha256(entry.path)) === entry.sha256) return false;
+  // A secret is always written, because users may have opened it while its rights were wrong.
+  await placeFile(entry, files);
+  return true;
+}
 
-/** Keeps files with other names: another process may be writing them. */
-async function removeCopiesBut(needed: readonly StagedFile[], files: HostFiles): Promise<void> {
+export const copyName = /^[0-9a-f]{64}(\.zst)?$/;
+
+/** Keeps the copies of all sets, and files with other names: another process may be writing them. */
+export async function removeStaleCopies(files: HostFiles): Promise<void> {
+  const { current, next, previous } = await readSets(files);
+  const needed = [current, next, previous].flatMap(set => set?.files ?? []);
   const kept = new Set(needed.map(entry => splitPath(copyPath(entry)).name));
   for (const name of await files.list(dir.staged)) {
     if (copyName.test(name) && !kept.has(name)) await files.remove(`${dir.staged}\\${name}`);
   }
+}
+
+export function noBundle({ bundle }: Pick<Upload, 'bundle'>): AppError {
+  return new AppError('INPUT_UNREADABLE', `bundle ${bundle} does not exist`, { remedy: 'Upload the bundle again.' });
+}
+
+function unfit(what: string): AppError {
+  return new AppError('BUNDLE_MALFORMED', `bundle: it ${what}`, {
+    remedy: 'Run `stage` with --next for a set that is only kept, and without it for any other bundle.',
+  });
 }
 
 function damaged(what: string): AppError {

@@ -1,3 +1,4 @@
+import { activate, activation } from './activate.ts';
 import { bootstrap } from './bootstrap.ts';
 import { cleanup } from './cleanup.ts';
 import { controller } from './controller.ts';
@@ -20,6 +21,8 @@ export const verbs: readonly Verb[] = [
   inventory,
   secure,
   stage,
+  activate,
+  activation,
   install,
   rename,
   enableContainers,

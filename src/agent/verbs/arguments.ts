@@ -15,6 +15,8 @@ export interface VerbLine {
   summary: string;
   required: readonly FlagName[];
   optional: readonly FlagName[];
+  /** Only one such verb runs at a time, and none for an operator that leads no more. */
+  changesHost?: true;
 }
 
 export type Parsed<T extends VerbLine> = { is: 'help'; text: string } | { is: 'run'; verb: T; values: FlagValues };
@@ -48,8 +50,8 @@ const defaults = Object.fromEntries(
   ]),
 ) as FlagValues;
 
-function lineOf({ name, summary, required, optional }: VerbLine): CommandLine {
-  const names: FlagName[] = [...required, ...optional, 'output'];
+function lineOf({ name, summary, required, optional, changesHost }: VerbLine): CommandLine {
+  const names: FlagName[] = [...required, ...optional, ...(changesHost ? (['leader'] as const) : []), 'output'];
   const own: Record<string, Flag> = Object.fromEntries(names.map(flag => [flag, flagOf(flag)]));
   return { name: `${program} ${name}`, summary, flags: own, required, details: exitCodes };
 }

@@ -15,6 +15,7 @@ export const cleanup: Verb = {
   summary: 'remove services and settings of the agent from the host; works without the API server, too',
   required: ['kubeconfig', 'namespace'],
   optional: ['keep-settings'],
+  changesHost: true,
   async run(values, deps) {
     const keepSettings = values['keep-settings'] === 'true';
     await using cluster = new CleanupManifests(values.kubeconfig, values.namespace, deps);

@@ -1,7 +1,7 @@
 import { agentName } from '#contract/names.ts';
 import { runController } from '../controller/run.ts';
 import { durationMs, type FlagValues } from './flags.ts';
-import { portsIn } from './one-shot.ts';
+import { logIn, portsIn } from './one-shot.ts';
 import type { ServiceLife } from '../ports.ts';
 import type { Verb, VerbDeps } from './verb.ts';
 
@@ -20,8 +20,7 @@ export const controller: Verb = {
 
 async function run(values: FlagValues, deps: VerbDeps, life: ServiceLife): Promise<void> {
   const { clock, client } = deps;
-  const maxBytes = Number(values['log-file-max-size']) * 1_000_000;
-  const log = values['log-dir'] === '' ? deps.log : deps.openLog(values['log-dir'], maxBytes);
+  const log = logIn(values, deps);
   log.info('Starting', { program: agentName, version: deps.version, runtime: deps.runtime });
   try {
     const options = {

@@ -34,8 +34,9 @@ test('docs/agent.md lists every flag and its default', () => {
 });
 
 test('docs/agent.md lists the verbs of every flag', () => {
-  for (const { name: verb, required, optional } of verbs) {
-    for (const flag of [...required, ...optional]) {
+  for (const { name: verb, required, optional, changesHost } of verbs) {
+    const leader: FlagName[] = changesHost ? ['leader'] : [];
+    for (const flag of [...required, ...optional, ...leader]) {
       expect(rowOf(flag).split('|')[2]).toContain(`\`${verb}\``);
     }
   }

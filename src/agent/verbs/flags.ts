@@ -4,6 +4,8 @@ import { parseGoDuration } from '#base/go-duration.ts';
 import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { dir } from '#contract/paths.ts';
 import { hostVariableSources } from '#contract/services/manifest.ts';
+import { keptSets } from '../activation/journal.ts';
+import { parseTerm } from '../lock/leader.ts';
 
 export const flags = {
   kubeconfig: { value: 'path', help: 'kubeconfig of the agent' },
@@ -36,11 +38,18 @@ export const flags = {
     help: 'source of the node name on a host that is not configured; default: the computer name',
     expected: noSource,
   },
+  next: { help: 'keep the files as the next set, and place none' },
+  set: { value: 'set', help: 'next or previous', expected: noSet },
   bundle: { value: 'path', help: 'uploaded bundle' },
   sha256: { value: 'hash', help: 'SHA-256 of the whole bundle', expected: noHash },
   'boot-id': { value: 'id', help: 'current boot ID, as shown by inventory; in another boot the command has no effect' },
   delay: { value: 'duration', help: 'delay before Windows shuts down', default: '3s', expected: noDelay },
   name: { value: 'name', help: 'new name of the host' },
+  leader: {
+    value: 'term',
+    help: 'operator that orders it, as UID and count of its Lease; one that leads no more is refused',
+    expected: noTerm,
+  },
   probe: { value: 'url', help: 'URL of an API server that the host has to reach', expected: noServer },
   output: { value: 'form', short: 'o', help: 'text or json', default: 'text', expected: noForm },
 } as const satisfies Flags;
@@ -77,6 +86,10 @@ function noHash(text: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(text) ? undefined : '64 hexadecimal digits';
 }
 
+function noTerm(text: string): string | undefined {
+  return parseTerm(text) === undefined ? 'the UID and the count of transitions of a Lease, joined by a dot' : undefined;
+}
+
 function noServer(text: string): string | undefined {
   return text.startsWith('https://') && URL.canParse(text) ? undefined : 'a URL that begins with https://';
 }
@@ -87,6 +100,10 @@ function noNodeName(text: string): string | undefined {
 
 function noSource(text: string): string | undefined {
   return hostVariableSources.some(source => source === text) ? undefined : `one of ${hostVariableSources.join(', ')}`;
+}
+
+function noSet(text: string): string | undefined {
+  return keptSets.some(set => set === text) ? undefined : `one of ${keptSets.join(', ')}`;
 }
 
 function noForm(text: string): string | undefined {

@@ -7,9 +7,10 @@ export const reboot: Verb = {
   summary: 'reboot the host, unless it has rebooted since the given boot ID',
   required: ['boot-id'],
   optional: ['delay'],
+  changesHost: true,
   async run(values, deps) {
     const delaySeconds = Math.ceil(durationMs(values.delay) / 1000);
-    const outcome = await rebootHost(values['boot-id'], delaySeconds, deps.host().system);
+    const outcome = await rebootHost(values['boot-id'], delaySeconds, deps.host());
     const text = outcome.rebooting ? `The host reboots in ${outcome.inSeconds} s.` : `Skipped: ${outcome.why}.`;
     return { text, data: outcome };
   },
@@ -20,6 +21,7 @@ export const rename: Verb = {
   summary: 'rename the host; takes effect at the next boot',
   required: ['name'],
   optional: [],
+  changesHost: true,
   async run(values, deps) {
     const outcome = await renameHost(values.name, deps.host().system);
     const { changed, rebootNeeded, hostName } = outcome;
@@ -35,6 +37,7 @@ export const enableContainers: Verb = {
   summary: 'enable the Windows feature Containers',
   required: [],
   optional: [],
+  changesHost: true,
   async run(_values, deps) {
     const outcome = await enable(deps.host().system, deps.signal);
     const { changed, rebootNeeded } = outcome;

@@ -1,5 +1,6 @@
 import { controllerCommand } from '#contract/agent-command.ts';
 import { agentName } from '#contract/names.ts';
+import { rejectWhileSwapping } from '../activation/order.ts';
 import { agentIdentity, cloudNodeIdentity } from '../identity/kept-identity.ts';
 import { type InstallOutcome, installAgent } from '../install.ts';
 import { waitingIn } from './one-shot.ts';
@@ -10,6 +11,7 @@ export const install: Verb = {
   summary: 'create keys and Windows service of the agent, start it, and print the hashes of the public keys',
   required: ['namespace', 'node'],
   optional: ['cert-duration', 'service-log-size', 'cloud-node', 'new-key', 'keep-command'],
+  changesHost: true,
   async run(values, deps) {
     const { namespace, node } = values;
     const [logMegabytes, cloudNode] = [values['service-log-size'], values['cloud-node'] === 'true'];
@@ -22,6 +24,7 @@ export const install: Verb = {
     });
     const identities = [agentIdentity(node), ...(cloudNode ? [cloudNodeIdentity(node)] : [])];
     const [newKeys, keepCommand] = [values['new-key'] === 'true', values['keep-command'] === 'true'];
+    await rejectWhileSwapping(deps.host().files);
     const options = { command, keepCommand, identities, newKeys };
     const outcome = await installAgent(options, deps.host(), waitingIn(deps));
     const { keyHashes, ...service } = outcome;

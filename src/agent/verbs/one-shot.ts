@@ -1,3 +1,4 @@
+import type { Log } from '#base/log.ts';
 import type { Waiting } from '#base/waiting/poll.ts';
 import { servicePatience } from '../services/ensure.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
@@ -7,10 +8,17 @@ import { createClient } from '#kube/http-client.ts';
 import { createHostValues } from '../host-values/host-values.ts';
 import { openConnection } from '../identity/connection.ts';
 import type { HostPorts, HostValues, ManifestSource } from '../ports.ts';
+import type { FlagValues } from './flags.ts';
 import type { VerbDeps } from './verb.ts';
 
 export function waitingIn({ clock, signal }: Pick<VerbDeps, 'clock' | 'signal'>): Waiting {
   return { clock, signal, patience: servicePatience };
+}
+
+/** The log of a verb that runs as a Windows service. */
+export function logIn(values: FlagValues, deps: Pick<VerbDeps, 'log' | 'openLog'>): Log {
+  const maxBytes = Number(values['log-file-max-size']) * 1_000_000;
+  return values['log-dir'] === '' ? deps.log : deps.openLog(values['log-dir'], maxBytes);
 }
 
 /** The ports of the host, with native values and preparations. */

@@ -7,6 +7,7 @@ export const removeNetworks: Verb = {
   summary: 'remove the container networks and CNI state of the operator; run cleanup first',
   required: [],
   optional: [],
+  changesHost: true,
   async run(_values, deps) {
     const outcome = await removeOwnNetworks(deps.host(), deps.signal);
     const { removed, left } = outcome;
@@ -20,6 +21,7 @@ export const removeFiles: Verb = {
   summary: 'remove the files and folders of the operator, and nothing else; run cleanup first',
   required: [],
   optional: [],
+  changesHost: true,
   async run(_values, deps) {
     const { removed, left, last } = await removeOwnFiles(deps.program, deps.host(), deps.signal);
     const text = [`Removed ${removed} files and folders.`, ...leftLines(left)].join('\n');

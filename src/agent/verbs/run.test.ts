@@ -125,7 +125,7 @@ test('reboots once, however often the command is repeated', async () => {
   expect(json((await onHost(host, line)).out)).toEqual({ rebooting: true, inSeconds: 3 });
   await host.reboot();
   expect(json((await onHost(host, line)).out)).toEqual({ rebooting: false, why: 'already rebooted' });
-  expect(host.log).toEqual(['reboot in 3 s']);
+  expect(host.log.filter(call => call.startsWith('reboot '))).toEqual(['reboot in 3 s']);
 });
 
 test('prints the result of a reboot as text', async () => {

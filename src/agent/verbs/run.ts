@@ -1,8 +1,11 @@
+import { withHostLock } from '../lock/host-lock.ts';
+import { parseTerm } from '../lock/leader.ts';
 import type { HostPorts } from '../ports.ts';
 import { verbs } from './all.ts';
 import { parseArguments, wantsJson } from './arguments.ts';
 import { asAppError, failureData, failureText } from './failure.ts';
-import type { VerbDeps } from './verb.ts';
+import type { FlagValues } from './flags.ts';
+import type { Answer, Verb, VerbDeps } from './verb.ts';
 
 export interface Terminal {
   out(text: string): void;
@@ -19,7 +22,7 @@ export async function runAgent(words: readonly string[], deps: VerbDeps, termina
       terminal.out(parsed.text);
       return 0;
     }
-    const answer = await parsed.verb.run(parsed.values, { ...deps, host: () => (host ??= deps.host()) });
+    const answer = await runVerb(parsed.verb, parsed.values, { ...deps, host: () => (host ??= deps.host()) });
     if (answer !== undefined) terminal.out(isJson ? json(answer.data) : `${answer.text}\n`);
     return 0;
   } catch (thrown) {
@@ -28,6 +31,13 @@ export async function runAgent(words: readonly string[], deps: VerbDeps, termina
     if (isJson) terminal.out(json(failureData(error)));
     return 1;
   }
+}
+
+/** A Windows service takes the lock itself: it has to answer the service manager before it may wait. */
+async function runVerb(verb: Verb, values: FlagValues, deps: VerbDeps): Promise<Answer | undefined> {
+  if (verb.changesHost !== true || values['windows-service'] === 'true') return verb.run(values, deps);
+  const leader = parseTerm(values.leader);
+  return withHostLock({ what: verb.name, leader }, { ...deps, ports: deps.host() }, () => verb.run(values, deps));
 }
 
 function json(data: unknown): string {

@@ -1,15 +1,39 @@
+import { activationFile, agentProgramHash } from '#contract/paths.ts';
+import { rejectWhileSwapping } from '../activation/order.ts';
+import { secureProgram } from '../secure.ts';
+import { stageNext } from '../stage/next-set.ts';
 import { stage as takeBundle } from '../stage/stage.ts';
-import type { Verb } from './verb.ts';
+import type { FlagValues } from './flags.ts';
+import type { Answer, Verb, VerbDeps } from './verb.ts';
 
 export const stage: Verb = {
   name: 'stage',
-  summary: 'check an uploaded bundle and place its files',
+  summary: 'check an uploaded bundle and place its files, or keep them as the next set',
   required: ['bundle', 'sha256'],
-  optional: [],
+  optional: ['next'],
+  changesHost: true,
   async run(values, deps) {
-    const outcome = await takeBundle(values.bundle, values.sha256, deps.host().files, deps.signal);
+    const { files } = deps.host();
+    await rejectWhileSwapping(files);
+    if (values.next === 'true') return keep(values, deps);
+    const { bundle, sha256 } = values;
+    const agent = agentProgramHash(deps.program) ?? (await files.sha256(deps.program)) ?? '';
+    const outcome = await takeBundle({ bundle, sha256, agent }, files, deps.signal);
     const { placed, unchanged, removed, bytes } = outcome;
     const text = `Placed ${placed} files (${bytes} bytes), ${unchanged} unchanged, ${removed} removed.`;
     return { text, data: outcome };
   },
 };
+
+/** The upgrade does not run `secure`, which would place the agent, so that the program secures itself here. */
+async function keep({ bundle, sha256 }: FlagValues, deps: VerbDeps): Promise<Answer> {
+  const { program, signal, log } = deps;
+  const { files } = deps.host();
+  const { events } = await secureProgram(program, path => files.sha256(path), files);
+  for (const event of events) log.warn('Fixed owner or rights', { event });
+  // Nobody may take the outcome of an earlier swap for that of the next one, which is not ordered yet.
+  await files.remove(activationFile);
+  const outcome = await stageNext({ bundle, sha256: sha256.toLowerCase() }, files, signal);
+  const { version, files: count, received } = outcome;
+  return { text: `Kept version ${version}: ${count} files, ${received} of them received.`, data: outcome };
+}

@@ -24,6 +24,8 @@ export interface VerbDeps {
   runtime: string;
   /** Path of the running program. */
   program: string;
+  /** ID of the process. */
+  pid: number;
   /** Set when one command needs the same hashes twice; reads the files by default. */
   hashOf?: HashOf;
 }

@@ -1,6 +1,6 @@
 import { aclCalls, certStoreCalls, environmentCalls, registryCalls } from './files/calls.ts';
 import { type CallTable, libraryCalls } from './native.ts';
-import { adapterCalls, computerNameCalls, hnsCalls, listenerCalls } from './network/calls.ts';
+import { adapterCalls, computerNameCalls, hnsCalls, listenerCalls, routeCalls } from './network/calls.ts';
 import { administratorCalls, privilegeCalls, processCalls } from './process/calls.ts';
 import { serviceCalls, serviceHostCalls } from './services/calls.ts';
 
@@ -15,7 +15,7 @@ export const allCalls: Readonly<Record<string, CallTable>> = {
   'Trusted certificates': certStoreCalls,
   'Access rights of files': aclCalls,
   'Computer name': computerNameCalls,
-  'Network adapters, routes and ports': { ...adapterCalls, ...listenerCalls },
+  'Network adapters, routes and ports': { ...adapterCalls, ...routeCalls, ...listenerCalls },
   'Container networks': hnsCalls,
   'Used by all of these': libraryCalls,
 };

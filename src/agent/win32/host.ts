@@ -9,6 +9,8 @@ import { createEnvironment, openAnnouncement } from './files/environment.ts';
 import { createFiles } from './files/files.ts';
 import { openHostNetwork } from './network/hns.ts';
 import { openListeners } from './network/listeners.ts';
+import { openLocks } from './files/locks.ts';
+import { openRoutes } from './network/routes.ts';
 import type { Koffi } from './native.ts';
 import { createScriptRunner } from './process/powershell.ts';
 import { openProcesses } from './process/processes.ts';
@@ -47,6 +49,8 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
       isAdministrator: async () => isAdministrator(),
       listeningPorts: async () => listeningPorts(),
     },
+    routes: openRoutes(koffi),
     network: openHostNetwork(koffi, String.raw`${windowsDirectory}\System32`, clock),
+    locks: openLocks(koffi),
   };
 }

@@ -20,6 +20,7 @@ const bootKey = String.raw`SOFTWARE\windows-instance-config-daemon`;
 const versionKey = String.raw`SOFTWARE\Microsoft\Windows NT\CurrentVersion`;
 const currentVersion = String.raw`SOFTWARE\Microsoft\Windows\CurrentVersion`;
 const control = String.raw`SYSTEM\CurrentControlSet\Control\ComputerName`;
+const services = String.raw`SYSTEM\CurrentControlSet\Services`;
 const tcpip = String.raw`SYSTEM\CurrentControlSet\Services\Tcpip\Parameters`;
 
 /**
@@ -46,7 +47,15 @@ const maxReasonLength = 512;
 
 type RegistrySystem = Pick<
   System,
-  'hostName' | 'fqdn' | 'operatingSystem' | 'bootId' | 'pendingReboot' | 'freeBytes' | 'rename' | 'reboot'
+  | 'hostName'
+  | 'fqdn'
+  | 'operatingSystem'
+  | 'bootId'
+  | 'pendingReboot'
+  | 'freeBytes'
+  | 'rename'
+  | 'reboot'
+  | 'flushServices'
 >;
 
 export function createSystem(parts: SystemParts): RegistrySystem {
@@ -63,6 +72,7 @@ export function createSystem(parts: SystemParts): RegistrySystem {
       if (!isSame(next, name)) computerName.set(name);
       return isRenamePending(registry);
     },
+    flushServices: async () => registry.flush(services),
     reboot: (delaySeconds, reason) => reboot(parts, delaySeconds, reason),
   };
 }

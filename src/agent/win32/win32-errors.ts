@@ -7,6 +7,7 @@ export const win32 = {
   pathNotFound: 3,
   accessDenied: 5,
   noMoreFiles: 18,
+  sharingViolation: 32,
   invalidParameter: 87,
   insufficientBuffer: 122,
   invalidLevel: 124,

@@ -29,7 +29,19 @@ printf '%s\\n' "\${COMPREPLY[@]}"`;
   return stdout.split('\n').filter(word => word !== '');
 }
 
-const all = ['render', 'check', 'operator', 'status', 'remove', 'sandbox', 'completion', 'version', 'help'];
+const all = [
+  'render',
+  'check',
+  'operator',
+  'status',
+  'rollout',
+  'reboot',
+  'remove',
+  'sandbox',
+  'completion',
+  'version',
+  'help',
+];
 const cases: [line: string, want: string[]][] = [
   ['wmco ', all],
   ['wmco sta', ['status']],
@@ -37,7 +49,10 @@ const cases: [line: string, want: string[]][] = [
   ['wmco __', []],
   ['wmco -', ['-h', '--help', '--version']],
   ['wmco render ', ['services', 'files', 'registries', 'user-data', 'kubelet-config', 'crd', 'help']],
-  ['wmco help re', ['render', 'remove']],
+  ['wmco help re', ['render', 'reboot', 'remove']],
+  ['wmco rollout re', ['resume', 'retry']],
+  ['wmco rollout pin --v', ['--version']],
+  ['wmco reboot --no', ['--no-wait']],
   ['wmco remove --fo', ['--force', '--forget']],
   ['wmco help render us', ['user-data']],
   ['wmco render crd ', []],
@@ -70,6 +85,8 @@ const dynamic: [line: string, printed: string, call: string, want: string[]][] =
   ['wmco status -w ', 'win-1', '__complete hosts -w', ['win-1']],
   ['wmco status -n ns --kubeconfig=f w', 'win-1', '__complete hosts -n ns --kubeconfig=f', ['win-1']],
   ['wmco status fd00::', 'fd00::1 fd00::2', '__complete hosts', ['1', '2']],
+  ['wmco rollout pin --version=v1 ', 'win-1', '__complete hosts pin --version=v1', ['win-1']],
+  ['wmco reboot w', 'win-1', '__complete hosts', ['win-1']],
   ['wmco sandbox --faults ', 'slow-disk@ no-ssh@', '__complete faults ', ['slow-disk@', 'no-ssh@']],
   ['wmco sandbox --faults slow-disk@w', 'slow-disk@win-1', '__complete faults slow-disk@w', ['win-1']],
   ['wmco sandbox --faults=slow', 'slow-disk@', '__complete faults slow', ['slow-disk@']],

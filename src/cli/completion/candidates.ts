@@ -4,7 +4,9 @@ import { withDeadline } from '#base/waiting/deadline.ts';
 import { readCluster } from '../status/cluster-reader.ts';
 import { openClient } from '../status/connection.ts';
 import { clusterOptions, statusLine } from '../status/options.ts';
+import { rebootLine } from '../reboot/options.ts';
 import { removeLine } from '../remove/options.ts';
+import { rolloutCommandLines } from '../rollout/options.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
 import { sandboxLine } from '../sandbox/options.ts';
 import { joinText, printable } from '../safe-text.ts';
@@ -36,7 +38,10 @@ export async function completeProgram(
 }
 
 /** Accepts the flags of every command that has hosts as arguments. */
-const hostsLine = { ...statusLine, flags: { ...removeLine.flags, ...statusLine.flags } } satisfies CommandLine;
+const hostsLine = {
+  ...statusLine,
+  flags: { ...removeLine.flags, ...rebootLine.flags, ...rolloutCommandLines.pin.flags, ...statusLine.flags },
+} satisfies CommandLine;
 
 /** Names of the cluster are foreign text: others could be flags or commands for the shell. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;

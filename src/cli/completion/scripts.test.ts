@@ -8,7 +8,9 @@ import { operatorLine } from '../../operator/flags.ts';
 import { repositoryRoot, runWmco } from '../../../test/kit/run-wmco.ts';
 import { checks } from '../check/all.ts';
 import type { Command } from '../command.ts';
+import { rebootLine } from '../reboot/options.ts';
 import { renders } from '../render/all.ts';
+import { rolloutCommandLines } from '../rollout/options.ts';
 import { sandboxLine } from '../sandbox/options.ts';
 import { statusLine } from '../status/options.ts';
 import { versionCommandLine } from '../version-command.ts';
@@ -21,6 +23,11 @@ const scripts = { bash: scriptOf('bash'), zsh: scriptOf('zsh'), fish: scriptOf('
 const lines: [path: string, line: CommandLine][] = [
   ['operator', operatorLine],
   ['status', statusLine],
+  ['reboot', rebootLine],
+  ...Object.entries<CommandLine>(rolloutCommandLines).map(([name, line]): [string, CommandLine] => [
+    `rollout ${name}`,
+    line,
+  ]),
   ['sandbox', sandboxLine],
   ['version', versionCommandLine],
 ];

@@ -1,8 +1,8 @@
 import { type CommandLine, type Flags, parseCommandLine, usage } from '#base/command-line.ts';
-import { parseGoDuration } from '#base/go-duration.ts';
 import { clusterFlags, type ClusterOptions, clusterOptions } from '../status/options.ts';
+import { readWaitOptions, waitFlags, type WaitOptions } from '../wait-options.ts';
 
-export interface RemoveOptions extends ClusterOptions {
+export interface RemoveOptions extends ClusterOptions, WaitOptions {
   /** Any name of the host; with `forget`, the name of its Node. */
   host: string;
   force: boolean;
@@ -10,16 +10,13 @@ export interface RemoveOptions extends ClusterOptions {
   yes: boolean;
   forget: boolean;
   username: string | undefined;
-  wait: boolean;
-  timeoutMs: number;
 }
 
 const flags = {
   force: { help: 'skip a host that does not answer, and pods that cannot be evicted' },
   yes: { short: 'y', help: 'do not ask; needed without a terminal' },
   username: { value: 'name', help: 'Windows user of the host, only for a Node without a WindowsInstance' },
-  'no-wait': { help: 'request the removal and exit' },
-  timeout: { value: 'duration', default: '30m', help: 'how long to wait for the end', expected: timeoutExpected },
+  ...waitFlags('removal'),
   forget: { help: 'delete the note about a host that was removed by force' },
   ...clusterFlags,
 } as const satisfies Flags;
@@ -61,12 +58,7 @@ export function readRemoveOptions(
     yes: values.yes === 'true',
     forget,
     username: values.username || undefined,
-    wait: values['no-wait'] !== 'true',
-    timeoutMs: parseGoDuration(values.timeout) ?? 0,
+    ...readWaitOptions(values),
     ...clusterOptions(values, environment),
   };
-}
-
-function timeoutExpected(text: string): string | undefined {
-  return (parseGoDuration(text) ?? 0) >= 1000 ? undefined : 'a duration of at least one second, such as 90s or 10m';
 }

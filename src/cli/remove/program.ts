@@ -1,3 +1,4 @@
+import { namesNear } from '#base/closest.ts';
 import { commandHelp, usage } from '#base/command-line.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { configMapName } from '#contract/names.ts';
@@ -8,7 +9,7 @@ import { readCluster, watchCluster } from '../status/cluster-reader.ts';
 import { openClient } from '../status/connection.ts';
 import { checkOperator } from '../status/missing-operator.ts';
 import { durationText } from '../status/view/amounts.ts';
-import { budgetOf } from '../status/view/budget.ts';
+import { budgetText } from '../status/view/budget.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
 import type { ClusterView } from '../status/view/host-view.ts';
 import type { AskingTerminal, ExitCode } from '../terminal.ts';
@@ -82,7 +83,7 @@ class RemoveSession {
     const { client, namespace, signal } = this.#deps;
     const node = nodeNameOf(target);
     const pods = node === undefined ? undefined : await countPods(client, node, signal);
-    const { maxUnavailable } = budgetOf(view, []);
+    const maxUnavailable = budgetText(view);
     const facts = { namespace, isForced: this.#options.force, pods, maxUnavailable };
     for (const line of planLines(target, facts)) this.#print(line);
     for (const note of view.notes) this.#print(`Note: ${note}`);
@@ -132,9 +133,8 @@ class RemoveSession {
     const { timeoutMs } = this.#options;
     await using cluster = await watchCluster(this.#deps, signal);
     const print = (line: SafeText) => this.#terminal.out(safe`${line}\n`);
-    const stamp = (nowMs: number) => printable(new Date(nowMs).toISOString().slice(11, 19));
     // Awaited here: the cluster is no longer watched after this function.
-    return await watchRemoval(target, { cluster, print, stamp, clock, signal, timeoutMs });
+    return await watchRemoval(target, { cluster, print, clock, signal, timeoutMs });
   }
 
   #printEnd(target: Target, view: ClusterView): ExitCode {
@@ -184,8 +184,11 @@ function checkUsername(target: Target, { username }: RemoveOptions): void {
 }
 
 function unknownNote(name: string, { removedHosts }: ClusterView): AppError {
-  const known = removedHosts.map(({ node }) => node).join(', ');
+  const known = namesNear(
+    name,
+    removedHosts.map(({ node }) => node),
+  );
   return new AppError('HOST_UNKNOWN', `ConfigMap ${configMapName.removedHosts} has no note about ${shown(name)}`, {
-    remedy: known === '' ? 'No host was removed by force.' : `Use one of: ${known.slice(0, 500)}.`,
+    remedy: known === '' ? 'No host was removed by force.' : `Use one of: ${known}.`,
   });
 }

@@ -1,12 +1,14 @@
 import { type Clock, timestamp } from '#base/clock.ts';
-import { AppError, shown } from '#base/errors.ts';
+import { shown } from '#base/errors.ts';
 import { ownMember } from '#base/fields.ts';
 import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, instanceAnnotation } from '#contract/names.ts';
-import { ApiError, isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
+import { isAlreadyExists, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
+import { annotateInstance } from '../annotate-instance.ts';
+import { apiRefused } from '../api-refused.ts';
 import { refusal, type Target } from './target.ts';
 
 export interface RequestDeps {
@@ -30,7 +32,7 @@ export async function requestRemoval(request: RemovalRequest, deps: RequestDeps)
   try {
     return await write(request, deps);
   } catch (error) {
-    throw error instanceof ApiError ? apiRefused(error, deps) : error;
+    throw apiRefused(error, deps);
   }
 }
 
@@ -41,7 +43,7 @@ export async function forgetRemovedHost(node: string, deps: RequestDeps): Promis
   try {
     await client.patch(configMaps, configMapName.removedHosts, patch, { namespace, signal });
   } catch (error) {
-    throw error instanceof ApiError ? apiRefused(error, deps) : error;
+    throw apiRefused(error, deps);
   }
 }
 
@@ -50,14 +52,15 @@ async function write(request: RemovalRequest, deps: RequestDeps): Promise<string
   if (target.is === 'node') return createRequest(target, request, deps);
   if (target.is === 'entry') {
     const { instance } = target;
-    const forced = isForced && instance !== undefined ? [await annotate(instance, forceAnnotation, deps)] : [];
+    const forced = isForced && instance !== undefined ? [await annotateInstance(instance, forceAnnotation, deps)] : [];
     return [...forced, ...(target.value === undefined ? [] : [await deleteEntry(target.key, target.value, deps)])];
   }
   const { instance } = target;
   const isRequested = Object.hasOwn(instance.metadata.annotations ?? {}, instanceAnnotation.removal);
   const force = isForced ? forceAnnotation : {};
-  if (isRequested) return isForced ? [await annotate(instance, force, deps)] : [];
-  if (isForced || !isOperatorRunning) return [await annotate(instance, { ...removalAnnotation(deps), ...force }, deps)];
+  if (isRequested) return isForced ? [await annotateInstance(instance, force, deps)] : [];
+  if (isForced || !isOperatorRunning)
+    return [await annotateInstance(instance, { ...removalAnnotation(deps), ...force }, deps)];
   return [await deleteInstance(instance, deps)];
 }
 
@@ -84,18 +87,6 @@ export async function deleteEntry(
   return `Deleted entry ${key} from ${map}.`;
 }
 
-async function annotate(
-  { metadata }: WindowsInstance,
-  annotations: Readonly<Record<string, string>>,
-  { client, namespace, signal }: RequestDeps,
-): Promise<string> {
-  const { name = '', uid } = metadata;
-  // With its UID, so that an instance that was created again is not changed.
-  const body = { metadata: { annotations, ...(uid !== undefined && { uid }) } };
-  await client.patch(windowsInstances, name, { type: 'merge', body }, { namespace, signal });
-  return `Set ${Object.keys(annotations).join(' and ')} on WindowsInstance ${name}.`;
-}
-
 async function deleteInstance({ metadata }: WindowsInstance, deps: RequestDeps): Promise<string> {
   const { client, namespace, signal } = deps;
   const { name = '', uid } = metadata;
@@ -120,12 +111,4 @@ async function createRequest(
     throw refusal(`WindowsInstance ${name} exists and is not that of Node ${name}`, `Run \`wmco status ${name}\`.`);
   }
   return [`Created WindowsInstance ${name} with the request to remove it.`];
-}
-
-function apiRefused(error: ApiError, { namespace }: RequestDeps): AppError {
-  const remedy =
-    error.code === 403
-      ? `Request permission to change ConfigMaps and WindowsInstances in namespace ${namespace}.`
-      : 'Run the command again; if the error persists, check the API server.';
-  return new AppError('API_REFUSED', error.message, { remedy, cause: error });
 }

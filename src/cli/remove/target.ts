@@ -6,7 +6,7 @@ import { configMapName, namespaceName } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { printPublicKey } from '#host/keys/public-key.ts';
 import { findPinnedKey } from '#node/host-keys/host-key-annotation.ts';
-import { selectKnownHosts } from '../status/select-hosts.ts';
+import { selectHost } from '../status/select-hosts.ts';
 import { type ClusterView, type HostView, isDuplicate } from '../status/view/host-view.ts';
 
 /** What is removed, and which object requests it. */
@@ -28,7 +28,7 @@ export type Target =
 
 /** The host with this name. Fails if it is not exactly one, or cannot be removed by an administrator. */
 export function findTarget(hosts: readonly HostView[], name: string, view: ClusterView): Target {
-  const host = onlyHost(hosts, name, view);
+  const host = selectHost(hosts, name, view);
   const { source, instance, node } = host;
   if (source.kind === 'Machine') throw ofMachine(source.name);
   if (source.kind === 'ConfigMap') return entryTarget(host, view);
@@ -46,21 +46,6 @@ export function nodeNameOf({ host }: Target): string | undefined {
 /** Name of the instance that must not exist after the removal. */
 export function instanceNameOf(target: Target): string | undefined {
   return target.is === 'node' ? target.node.name : target.instance?.metadata.name;
-}
-
-function onlyHost(all: readonly HostView[], name: string, view: ClusterView): HostView {
-  const { hosts } = selectKnownHosts(all, [name], view);
-  // Two entries of one host differ in their spelling only.
-  const exact = hosts.filter(({ source }) => source.name === name);
-  const [host, ...others] = exact.length === 1 ? exact : hosts;
-  if (host !== undefined && others.length === 0) return host;
-  throw refusal(
-    `${shown(name)} is a name of ${hosts.length} hosts: ${hosts
-      .map(each => each.name)
-      .join(', ')
-      .slice(0, 500)}`,
-    'Use the name of one of them, as `wmco status` prints it.',
-  );
 }
 
 function entryTarget(host: HostView, { entries, unread }: ClusterView): Target {

@@ -5,9 +5,9 @@ import { instanceAnnotation } from '#contract/names.ts';
 import type { SafeText } from '../safe-text.ts';
 import type { WatchedCluster } from '../status/cluster-reader.ts';
 import { follow } from '../status/screen/follow.ts';
+import { JourneyLines } from '../status/screen/journey-lines.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
 import type { ClusterView } from '../status/view/host-view.ts';
-import { RemovalLines } from './removal-lines.ts';
 import { instanceNameOf, nodeNameOf, type Target } from './target.ts';
 
 /** `kept`: another instance has the host. */
@@ -16,7 +16,8 @@ export type RemovalEnd = 'removed' | 'kept' | 'canceled' | 'timed out' | 'stoppe
 export interface WatchRemovalDeps {
   cluster: Pick<WatchedCluster, 'view' | 'onChange'>;
   print: (line: SafeText) => void;
-  stamp: (nowMs: number) => SafeText;
+  /** Default: the time of day. */
+  stamp?: (nowMs: number) => SafeText;
   clock: Clock;
   signal: AbortSignal;
   timeoutMs: number;
@@ -28,7 +29,7 @@ const settleMs = 3000;
 /** Prints each step until Node, instance and entry are gone. */
 export async function watchRemoval(target: Target, deps: WatchRemovalDeps): Promise<RemovalEnd> {
   const { cluster, print, clock, signal, timeoutMs } = deps;
-  const lines = new RemovalLines(deps.stamp);
+  const lines = new JourneyLines('remove', deps.stamp);
   const ending = new Ending(target);
   const startMs = clock.monotonicMs();
   let end: RemovalEnd = 'stopped';

@@ -50,8 +50,12 @@ for (const [words, want] of cases) {
   test(`reads ${JSON.stringify(words)}`, () => expect(read(words)).toEqual({ ...defaults, ...want }));
 }
 
-test('a story has two hosts and no Machines', () => {
-  expect(read(['--story', 'remove'])).toMatchObject({ story: 'remove', hosts: 2, machines: 0 });
+test.each([
+  ['remove', 2],
+  ['upgrade', 4],
+  ['rollback', 3],
+])('the story %s has %i hosts and no Machines', (story, hosts) => {
+  expect(read(['--story', story])).toMatchObject({ story, hosts, machines: 0 });
 });
 
 const refused: [string[], RegExp][] = [

@@ -16,8 +16,13 @@ export interface SandboxOptions {
   log: string | undefined;
   timeoutMs: number;
   /** Explains a part of the operator, then exits. */
-  story: 'remove' | undefined;
+  story: StoryName | undefined;
 }
+
+/** Stories with their number of hosts. */
+const storyHosts = { remove: 2, upgrade: 4, rollback: 3 } as const;
+export type StoryName = keyof typeof storyHosts;
+const storyNames = Object.keys(storyHosts) as StoryName[];
 
 /** More would overload a laptop. */
 const [maxHosts, maxSpeed] = [500, 1000];
@@ -42,7 +47,11 @@ const flags = {
     help: 'time limit for all hosts to become Ready',
     expected: timeoutExpected,
   },
-  story: { value: 'name', values: ['remove'], help: 'show and explain: remove, how a host is removed' },
+  story: {
+    value: 'name',
+    values: storyNames,
+    help: 'show and explain: remove (a host), upgrade (all hosts to a new version), rollback (of a bad version)',
+  },
 } as const satisfies Flags;
 
 export const sandboxLine: CommandLine<typeof flags> = {
@@ -56,6 +65,7 @@ Examples:
   wmco sandbox --hosts 20 --machines 0 --speed 5 --exit-when-ready
   wmco sandbox --faults wrong-key@win-2,slow-disk@win-5,no-admin@winworker-1
   wmco sandbox --story remove
+  wmco sandbox --story upgrade
 
 Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error. A story: 0 it went as described, 1 it did not.`,
 };
@@ -76,9 +86,9 @@ export function readSandboxOptions(words: readonly string[]): SandboxOptions | u
     kubeconfig: values.kubeconfig || undefined,
     log: values.log || undefined,
     timeoutMs: parseGoDuration(values.timeout) ?? 0,
-    story: values.story === 'remove' ? ('remove' as const) : undefined,
+    story: storyNames.find(name => name === values.story),
   };
-  if (options.story !== undefined) return storyOptions(options, given);
+  if (options.story !== undefined) return storyOptions(options, options.story, given);
   if (options.exitWhenReady && options.serve) {
     throw usage(sandboxLine, '--exit-when-ready and --serve cannot be combined');
   }
@@ -87,10 +97,10 @@ export function readSandboxOptions(words: readonly string[]): SandboxOptions | u
 }
 
 /** A story has its own hosts. */
-function storyOptions(options: SandboxOptions, given: ReadonlyMap<string, unknown>): SandboxOptions {
+function storyOptions(options: SandboxOptions, story: StoryName, given: ReadonlyMap<string, unknown>): SandboxOptions {
   const [other] = ['hosts', 'machines', 'faults', 'serve', 'exit-when-ready'].filter(name => given.has(name));
   if (other !== undefined) throw usage(sandboxLine, `--story and --${other} cannot be combined`);
-  return { ...options, hosts: 2, machines: 0 };
+  return { ...options, hosts: storyHosts[story], machines: 0 };
 }
 
 function hostsExpected(text: string): string | undefined {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { sandboxDouble } from '../../../test/kit/sandbox-double.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import {
   instanceOf,
@@ -45,14 +46,11 @@ async function stage(fail?: AppError): Promise<Stage> {
     specs.push(spec);
     if (fail !== undefined) throw fail;
     running += 1;
-    return {
-      kubeconfig: cluster.sandbox.kubeconfig,
-      url: cluster.sandbox.url,
-      namespace: cluster.namespace,
+    return sandboxDouble(cluster, {
       operatorExit: operatorExit.signal,
       hosts: () => [machine('win-1'), machine('win-2', 'wrong-key')],
       [Symbol.asyncDispose]: async () => void (running -= 1),
-    };
+    });
   };
   const factory = {
     faults: [

@@ -15,10 +15,10 @@ import { overview } from '../status/screen/overview.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
 import { type HostView, isDuplicate, isGood } from '../status/view/host-view.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
-import { readSandboxOptions, sandboxLine, type SandboxOptions } from './options.ts';
+import { readSandboxOptions, sandboxLine, type SandboxOptions, type StoryName } from './options.ts';
 import { openSandboxFiles, type SandboxFiles } from './files.ts';
 import type { RunningSandbox, SandboxFactory } from './running.ts';
-import { playRemoveStory } from './story/remove-story.ts';
+import { stories } from './story/stories.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
 import { experimentLines, hintLines, startLines } from './usage-lines.ts';
 
@@ -45,7 +45,8 @@ export async function sandboxProgram(
   await files.writeKubeconfig(sandbox.kubeconfig);
   const client = createClient(loadKubeconfig(sandbox.kubeconfig), { clock: terminal.clock });
   try {
-    if (options.story !== undefined) return await playStory({ options, terminal, files, sandbox, client });
+    const { story } = options;
+    if (story !== undefined) return await playStory(story, { options, terminal, files, sandbox, client });
     return await new SandboxSession({
       options,
       terminal,
@@ -59,13 +60,13 @@ export async function sandboxProgram(
   }
 }
 
-async function playStory(deps: Omit<SessionDeps, 'endFaultAnnotation'>): Promise<ExitCode> {
+async function playStory(story: StoryName, deps: Omit<SessionDeps, 'endFaultAnnotation'>): Promise<ExitCode> {
   const { options, terminal, sandbox, client, files } = deps;
   const signal = AbortSignal.any([terminal.signal, sandbox.operatorExit]);
   terminal.out(safe`${printable(heading(options, sandbox))}\n`);
   terminal.out(safe`Operator log: ${oneLine(files.logFile)}\n\n`);
   try {
-    await playRemoveStory({ terminal, sandbox, client, timeoutMs: options.timeoutMs, signal });
+    await stories[story]({ terminal, sandbox, client, timeoutMs: options.timeoutMs, signal });
     return 0;
   } catch (error) {
     if (!signal.aborted) throw error;

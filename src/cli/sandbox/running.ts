@@ -27,12 +27,24 @@ export interface SimulatedMachine {
   installed: { services: readonly string[]; networks: readonly string[] };
 }
 
+/** A version of the operator with its programs for hosts. */
+export interface SandboxRelease {
+  version: string;
+  /** The version from which it differs in a few programs; otherwise all are new. */
+  since?: string;
+  kubelet?: 'broken';
+}
+
 /** A cluster, an operator and hosts in this process. */
 export interface RunningSandbox extends AsyncDisposable {
   kubeconfig: string;
   url: string;
   namespace: string;
   hosts(): readonly SimulatedMachine[];
+  /** A text file on the disk of a host; undefined if it does not exist. */
+  readFile(host: string, path: string): Promise<string | undefined>;
+  /** Stops the operator and starts that of another version, as an update of its Deployment does. */
+  replaceOperator(release: SandboxRelease): Promise<void>;
   /** Aborted with the reason when the operator exits by itself. */
   operatorExit: AbortSignal;
 }

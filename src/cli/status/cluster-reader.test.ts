@@ -99,8 +99,11 @@ test('reads the budget and the hosts that were removed by force', async () => {
   ];
   for (const [name, content] of data)
     await cluster.put(configMaps, { metadata: { name, namespace: cluster.namespace }, data: content });
+  // Neither its instance nor its Node exists.
+  expect((await readCluster(parts(), never)).grants).toEqual([]);
+  await cluster.putNode('win-1', { spec: { unschedulable: true } });
   expect(await readCluster(parts(), never)).toMatchObject({
-    maxUnavailable: '2',
+    rollout: { maxUnavailable: '2' },
     grants: [{ instance: 'win-1', node: 'win-1', journey: 'remove', sinceMs: Date.parse(grant.since) }],
     removedHosts: [{ node: 'win-5', ...note }],
   });

@@ -5,7 +5,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName, nodeLabel, operatorName } from '#contract/names.ts';
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { clusterSuitable, problemsIn, readConditions, rolloutSettings } from '#contract/operator-status.ts';
+import { clusterSuitable, problemsIn, readConditions, rolloutSettings, versionKey } from '#contract/operator-status.ts';
 import { parseRemovedHosts } from '#contract/removed-hosts.ts';
 import { parseGrants } from '#contract/rollout-grants.ts';
 import { ApiError, isNotFound } from '#kube/api-error.ts';
@@ -14,6 +14,8 @@ import { Informers } from '#kube/informer/informers.ts';
 import { apiVersionOf, type KubeResource, type Resource } from '#kube/resource.ts';
 import { configMaps, type Lease, leases, nodes } from '#kube/resources.ts';
 import { machineSets, machines } from '#kube/resources-openshift.ts';
+import { budgetHosts, nodeStates } from '#node/rollout/budget-facts.ts';
+import { runningGrants } from '#node/rollout/running-grants.ts';
 import { durationText } from './view/amounts.ts';
 import type { ClusterView, ListName } from './view/host-view.ts';
 
@@ -176,8 +178,9 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     }),
     entries: dataOf('entries'),
     hostKeys: dataOf('hostKeys'),
-    maxUnavailable: dataOf('rollout')['maxUnavailable'] ?? '',
-    grants: parseGrants(dataOf('rolloutGrants')).grants,
+    rollout: dataOf('rollout'),
+    operatorVersion: dataOf('operatorStatus')[versionKey] ?? '',
+    grants: heldGrants(lists, dataOf('rolloutGrants'), deps),
     removedHosts: parseRemovedHosts(dataOf('removedHosts')).flatMap(note => (note.ok ? [note.value] : [])),
     machines: listOf('machines'),
     machineSets: listOf('machineSets'),
@@ -189,6 +192,15 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
       .flatMap(problemsIn),
     notes: [...notes, ...operator],
   };
+}
+
+/** Without those that have ended, which the operator drops at its next request. */
+function heldGrants(lists: Lists, data: Record<string, string>, { clock }: ClusterReaderDeps): ClusterView['grants'] {
+  const { grants, unavailable } = parseGrants(data);
+  if (lists.nodes === undefined) return grants;
+  const hosts = budgetHosts((lists.instances ?? []) as ClusterView['instances']);
+  const states = nodeStates(lists.nodes);
+  return runningGrants({ hosts, nodes: states, grants, unavailable, nowMs: clock.now() });
 }
 
 function operatorIn(lists: Lists): ClusterView['hasOperator'] {

@@ -17,6 +17,7 @@ import { budgetOf, removedHostsOf } from './view/budget.ts';
 import { hostViews } from './view/cluster-hosts.ts';
 import { hostData, objectName } from './view/host-data.ts';
 import { type ClusterView, type HostView, isGood } from './view/host-view.ts';
+import { rolloutOf } from './view/rollout.ts';
 
 const empty = safe``;
 
@@ -49,6 +50,7 @@ export function showView(view: ClusterView, options: ShowOptions, terminal: Live
   const { hosts, unknown } = selectKnownHosts(all, options.hosts, view);
   const data = () => ({
     hosts: hosts.map(hostData),
+    rollout: rolloutOf(view),
     budget: budgetOf(view, all),
     removedHosts: removedHostsOf(view),
     clusterProblems: view.clusterProblems,
@@ -74,7 +76,7 @@ function textLines(
     ? pages(hosts, terminal)
     : overview(hosts, { ...layoutFor(terminal), isWide: options.form === 'wide', hasHeaders: options.hasHeaders });
   if (!options.hasHeaders) return lines;
-  const below = hasPages ? [] : clusterLines(view, hosts);
+  const below = hasPages ? [] : clusterLines(view, hosts, terminal.clock.now());
   return [...clusterProblemLines(view.clusterProblems, layoutFor(terminal)), ...lines, ...below, ...noteLines(view)];
 }
 
@@ -89,7 +91,9 @@ async function watch(deps: ClusterReaderDeps, options: StatusOptions, terminal: 
   const refresh = () => {
     view = cluster.view();
     hosts = selectHosts(hostViews(view), options.hosts);
-    const below = options.hosts.length > 0 || !options.hasHeaders ? [] : clusterLines(view, hosts);
+    // Elsewhere, a line that changes by itself would be printed every second.
+    const nowMs = form === 'json' || terminal.size() === undefined ? undefined : clock.now();
+    const below = options.hosts.length > 0 || !options.hasHeaders ? [] : clusterLines(view, hosts, nowMs);
     if (form === 'json') display.show(hosts, [...jsonNotes(view), ...below]);
     else display.show(hosts, [...below, ...noteLines(view)], aboveHosts(view, options, terminal));
     return 'continue' as const;

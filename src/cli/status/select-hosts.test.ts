@@ -39,6 +39,13 @@ test('an unknown name is an error that lists the hosts', () => {
   });
 });
 
+test('of many hosts, five that are close to the unknown name are listed', () => {
+  const many = Array.from({ length: 200 }, (_, index) => hostIn('ready', `win-${index}`));
+  expect(errorOf(() => selectKnownHosts(many, ['win-1990'], view))?.remedy).toBe(
+    'Use one of: win-190, win-199, win-10, win-19, win-90 and 195 others.',
+  );
+});
+
 test('an unknown name does not hide the others', () => {
   const { hosts: found, unknown } = selectKnownHosts(hosts, ['win-1', 'nope'], view);
   expect([found.map(({ name }) => name), unknown.map(({ code }) => code)]).toEqual([['10.0.0.1'], ['HOST_UNKNOWN']]);

@@ -1,3 +1,4 @@
+import { namesNear } from '#base/closest.ts';
 import { normalHostName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
 import type { ClusterView, HostView, ListName } from './view/host-view.ts';
@@ -30,6 +31,19 @@ export function selectKnownHosts(
   return { hosts: found, unknown };
 }
 
+/** The host with this name. Fails if it is not exactly one. */
+export function selectHost(all: readonly HostView[], name: string, view: Pick<ClusterView, 'unread'>): HostView {
+  const { hosts } = selectKnownHosts(all, [name], view);
+  // Two entries of one host differ in their spelling only.
+  const exact = hosts.filter(({ source }) => source.name === name);
+  const [host, ...others] = exact.length === 1 ? exact : hosts;
+  if (host !== undefined && others.length === 0) return host;
+  const names = hosts.map(each => each.name).join(', ');
+  throw new AppError('HOST_AMBIGUOUS', `${shown(name)} is a name of ${hosts.length} hosts: ${names.slice(0, 500)}`, {
+    remedy: 'Use the name of one of them, as `wmco status` prints it.',
+  });
+}
+
 /** By a full name, else by the first label of a DNS name. */
 function matching(hosts: readonly HostView[], wanted: string): HostView[] {
   const name = normalHostName(wanted);
@@ -42,9 +56,12 @@ function namesOf({ name, aliases }: HostView): string[] {
 }
 
 function unknownHost(name: string, hosts: readonly HostView[], unread: readonly ListName[]): AppError {
-  const known = hosts.map(host => host.name).join(', ');
+  const known = namesNear(
+    name,
+    hosts.map(host => host.name),
+  );
   const unreadNodes = unread.includes('nodes') ? ', as far as it can be read: Nodes cannot' : '';
   return new AppError('HOST_UNKNOWN', `this cluster has no Windows host ${shown(name)}${unreadNodes}`, {
-    remedy: known === '' ? 'Add it to the ConfigMap windows-instances.' : `Use one of: ${known.slice(0, 500)}.`,
+    remedy: known === '' ? 'Add it to the ConfigMap windows-instances.' : `Use one of: ${known}.`,
   });
 }

@@ -23,7 +23,7 @@ export interface HostVariable {
 }
 
 /** What the agent must prepare before a service starts. */
-export const preparationKinds = ['defender-exclusion', 'cni-and-kube-proxy'] as const;
+export const preparationKinds = ['defender-exclusion', 'cni-and-kube-proxy', 'host-route'] as const;
 export type PreparationKind = (typeof preparationKinds)[number];
 
 export interface Preparation {

@@ -13,6 +13,7 @@ export const instancePhases = [
   'Configuring',
   'Ready',
   'Upgrading',
+  'RollingBack',
   'Rebooting',
   'Refreshing',
   'Reconnecting',
@@ -28,6 +29,7 @@ export const journeyNames = [
   'remove',
   'adopt',
   'configure',
+  'rollback',
   'upgrade',
   'reboot',
   'reconnect',
@@ -79,7 +81,7 @@ export interface TimelineStep {
 export const instanceCondition = {
   /**
    * False when source or spec are invalid, or another instance is the same host; the reason is the error code. Missing
-   * means accepted. The operator does not touch a rejected host.
+   * means accepted. The operator starts nothing on a rejected host.
    */
   accepted: 'Accepted',
   /**
@@ -93,6 +95,8 @@ export const instanceCondition = {
   ready: 'Ready',
   /** Whether the operator reached the kubelet at the end of the last join. Missing before, and for adopted hosts. */
   kubeletReachable: 'KubeletReachable',
+  /** True after an upgrade failed and the host went back to its former version; the reason is the error code. */
+  rolledBack: 'RolledBack',
 } as const;
 
 /** Progress of the current upload. */
@@ -128,6 +132,29 @@ export interface InstanceJourney {
   /** Why it was started. */
   cause: string;
   started: string;
+}
+
+/** The last upgrade of a host, from its first step on the host until the next upgrade. */
+export interface InstanceUpgrade {
+  /** Versions of the operator. */
+  from: string;
+  to: string;
+  /** SHA-256 of the agent program of `from`, which stays on the host and rolls back. Set before `activated`. */
+  fromAgent?: string;
+  /** When the files of `to` were complete on the host. */
+  staged?: string;
+  /** When the host was first ordered to swap its files; from then on a failure is rolled back. */
+  activated?: string;
+  /** When the Node was in service again; it soaks from then on. */
+  ready?: string;
+  /** When the soak was over. */
+  soaked?: string;
+  /** Why the host goes back to `from`. */
+  failed?: { code: string; message: string; at: string };
+  /** When the host ran `from` again. */
+  rolledBack?: string;
+  /** Value of the annotation `retry` when it failed; another value starts the upgrade again. */
+  retry?: string;
 }
 
 /** Read from the host over the pinned connection. */
@@ -177,6 +204,11 @@ export interface InstanceRecord {
   cloudNode?: InstanceIdentity;
   /** Operator version that configured the host. */
   version?: string;
+  upgrade?: InstanceUpgrade;
+  /** When the host was last rebooted on request, at most as many as are allowed in a day. */
+  reboots?: string[];
+  /** Value of the annotation `reboot` that was carried out last. */
+  rebootRequest?: string;
 }
 
 export interface WindowsInstanceStatus extends InstanceRecord {

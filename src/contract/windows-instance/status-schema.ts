@@ -7,7 +7,8 @@ const condition = object(
     type: text(
       'Accepted: the spec is valid and no other instance is the same host. Configured: the host is a Node and its ' +
         'agent has confirmed the version. Ready: configured, and the Node is ready. KubeletReachable: the operator ' +
-        'reaches the kubelet on port 10250. KeyRefused: the host of a Machine rejects the SSH key.',
+        'reaches the kubelet on port 10250. KeyRefused: the host of a Machine rejects the SSH key. RolledBack: an ' +
+        'upgrade failed, and the host runs its former version.',
     ),
     status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds. Unknown: it is not known now.'),
     reason: text('Error code (docs/reference/errors.md), or a word such as Joined, Configuring or Paused.'),
@@ -131,6 +132,32 @@ export const statusSchema = object('What the operator has found out about the ho
   cloudNode: identity('Key of cloud-node-manager on the host (Azure only).'),
   ipv4: text('IPv4 address to which spec.address resolved.'),
   version: text('Version of the operator that configured the host.'),
+  upgrade: object(
+    'The last upgrade of the host.',
+    {
+      from: text('Version before the upgrade.'),
+      to: text('Version of the upgrade.'),
+      fromAgent: text('SHA-256 of the agent program of the version before, which stays on the host.'),
+      staged: time('When the files of the new version were complete on the host.'),
+      activated: time('When the host was ordered to swap its files.'),
+      ready: time('When the Node was in service again.'),
+      soaked: time('When the soak was over.'),
+      failed: object(
+        'Why the host goes back to the version before.',
+        {
+          code: text('Stable error code (docs/reference/errors.md).'),
+          message: text('What went wrong.'),
+          at: time('When it was noticed.'),
+        },
+        { required: ['code', 'message', 'at'] },
+      ),
+      rolledBack: time('When the host ran the version before again.'),
+      retry: text('Value of the annotation retry when the upgrade failed. Another value starts it again.'),
+    },
+    { required: ['from', 'to'] },
+  ),
+  reboots: listOf('When the host was rebooted on request, in the last day.', time('Time of the request.')),
+  rebootRequest: text('Value of the annotation reboot that was carried out last.'),
   observedGeneration: count('Generation of the spec that the operator last worked on.'),
   conditions: listOf(
     'State of the host by aspect. Wait for one with `kubectl wait --for=condition=Ready`.',

@@ -4,7 +4,9 @@ import { slimConfigMap } from '#cluster/slim.ts';
 import {
   boundNode,
   byNode,
+  byReport,
   indexByNode,
+  indexByReport,
   type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
@@ -12,7 +14,7 @@ import { isReportName, isReportOf, parseReport, reportName, type ReportEvent } f
 import { agentName, nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import { marksPatch } from '#contract/node-marks.ts';
-import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { windowsInstanceGroup, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
 import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
@@ -25,7 +27,15 @@ import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { nodeEventsNamespace, type Permission, reading } from '#kube/permissions.ts';
-import { mirrorMarks, newEvents, newReport, type Repair, repairOf } from './decide.ts';
+import {
+  type KnownVersions,
+  knownVersions,
+  mirrorMarks,
+  newEvents,
+  newReport,
+  type Repair,
+  repairOf,
+} from './decide.ts';
 
 export const permissions: readonly Permission[] = [
   {
@@ -59,7 +69,7 @@ export function agentReportsController(parts: AgentReportsParts): Controller {
   const instances = informers.get(windowsInstances, { namespace });
   const nodeSource = informers.get(nodes);
   instances.addIndex(byNode, indexByNode);
-  instances.addIndex(byReport, reportOf);
+  instances.addIndex(byReport, indexByReport);
   nodeSource.addIndex(byReport, ({ metadata }) => [reportName(metadata.name ?? '')]);
   const stores: Stores = { reports: reports.store, instances: instances.store, nodes: nodeSource.store };
   const mirror = new Mirror(parts, stores);
@@ -116,14 +126,9 @@ function nodeOfReport(
   return bound === undefined ? cluster.byIndex(byReport, report)[0]?.metadata.name : boundNode(bound);
 }
 
-/** Index of instances and Nodes by the report of their agent. */
-const byReport = 'report';
-
-function reportOf(instance: WindowsInstance): string[] {
-  return indexByNode(instance).map(reportName);
-}
-
 const lagMs = 1000;
+/** Heartbeats of the kubelet change the Node, too. */
+const attempts = 5;
 const uninstallMs = 60_000;
 
 class Mirror {
@@ -152,7 +157,7 @@ class Mirror {
     if (bound?.status?.node !== name) return done;
     if (report === undefined) return this.#create(name, signal);
     // An agent of the Go operator writes to its Node and no report.
-    if (bound.status.agent !== undefined) await this.#mirror(name, bound.status.nodeUID, report, signal);
+    if (bound.status.agent !== undefined) await this.#mirror(name, bound.status, report, signal);
     return done;
   }
 
@@ -177,13 +182,16 @@ class Mirror {
     await client.replace(configMaps, repair.report, { signal }).catch(unless(isConflict, isNotFound));
   }
 
-  async #mirror(name: string, nodeUID: string | undefined, report: ConfigMap, signal: AbortSignal): Promise<void> {
+  async #mirror(name: string, status: WindowsInstanceStatus, report: ConfigMap, signal: AbortSignal): Promise<void> {
+    const { nodeUID } = status;
     const node = this.#stores.nodes.get({ namespace: '', name });
     // The report is about an earlier Node of this name.
     if (node === undefined || (nodeUID !== undefined && nodeUID !== node.metadata.uid)) return;
     const parsed = parseReport(report.data);
     const { annotations = {} } = node.metadata;
-    if (Object.keys(mirrorMarks(parsed, annotations)).length > 0) await this.#annotate(name, annotations, signal);
+    const known = knownVersions(status, this.#parts.version);
+    const isSame = Object.keys(mirrorMarks(parsed, annotations, known)).length === 0;
+    if (!isSame) await this.#annotate(name, known, signal);
     // The cache may not have the Node yet that the report is about.
     if (!isReportOf(parsed, { nodeUid: node.metadata.uid ?? '' })) return;
     // After a restart all events in the report were recorded already.
@@ -191,14 +199,27 @@ class Mirror {
     this.#mirrored.set(name, report);
   }
 
-  /** Reads the report past the cache: a journey clears it before the Node, and the cache may be older. */
-  async #annotate(name: string, has: Readonly<Record<string, string>>, signal: AbortSignal): Promise<void> {
+  /**
+   * Reads report and Node past the cache: a journey clears the report before the Node, and a user may have set the version of the Node
+   * meanwhile, which the resource version protects.
+   */
+  async #annotate(name: string, known: KnownVersions, signal: AbortSignal): Promise<void> {
     const { namespace, client } = this.#parts;
-    const report = await client.find(configMaps, reportName(name), { namespace, signal });
-    const annotations = report === undefined ? {} : mirrorMarks(parseReport(slimConfigMap(report).data), has);
-    if (Object.keys(annotations).length === 0) return;
-    const patch = { type: 'merge', body: marksPatch({ annotations }) } as const;
-    await client.patch(nodes, name, patch, { signal, answer: 'metadata' }).catch(unless(isNotFound));
+    for (let left = attempts; left > 0; left -= 1) {
+      const node = await client.find(nodes, name, { signal });
+      const report = await client.find(configMaps, reportName(name), { namespace, signal });
+      if (node === undefined || report === undefined) return;
+      const { annotations: has = {}, resourceVersion, uid } = node.metadata;
+      const annotations = mirrorMarks(parseReport(slimConfigMap(report).data), has, known);
+      if (Object.keys(annotations).length === 0) return;
+      const body = { metadata: { ...marksPatch({ annotations }).metadata, resourceVersion, uid } };
+      try {
+        await client.patch(nodes, name, { type: 'merge', body }, { signal, answer: 'metadata' });
+        return;
+      } catch (error) {
+        if (!(isConflict(error) && left > 1) && !isNotFound(error)) throw error;
+      }
+    }
   }
 
   #record(node: Node, { type, reason, message }: ReportEvent): void {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type AgentReport, emptyReport, parseReport, printReport, type ReportEvent } from '#contract/agent-report.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { ConfigMap } from '#kube/resources.ts';
-import { mirrorMarks, newEvents, newReport, repairOf, reportLabels } from './decide.ts';
+import { knownVersions, mirrorMarks, newEvents, newReport, repairOf, reportLabels } from './decide.ts';
 
 const clean = newReport('win-5', 'wmco');
 const withMetadata = (metadata: object): ConfigMap => ({ ...clean, metadata: { ...clean.metadata, ...metadata } });
@@ -53,9 +53,19 @@ test('a report that cannot be changed any more is created again', () => {
 
 const { version, rebootRequired } = nodeAnnotation;
 const said = (over: Partial<AgentReport>): AgentReport => ({ ...emptyReport, ...over });
+const known = knownVersions({ version: 'v1', upgrade: { from: 'v0', to: 'v1' } }, 'v2');
 const mirrored: [string, AgentReport, Record<string, string>, Record<string, string | null>][] = [
   ['nothing of an empty report', said({}), {}, {}],
   ['the version', said({ version: 'v2' }), { [version]: 'v1' }, { [version]: 'v2' }],
+  ['the version of a Node without one', said({ version: 'v2' }), {}, { [version]: 'v2' }],
+  ['NODE-16: no version over one that a user has set', said({ version: 'v1' }), { [version]: 'invalidVersion' }, {}],
+  [
+    'the version over the former one, which its agent reported last',
+    said({ version: 'v2' }),
+    { [version]: 'v0' },
+    { [version]: 'v2' },
+  ],
+  ['the version of a Node that claims this one', said({ version: 'v1' }), { [version]: 'v2' }, { [version]: 'v1' }],
   ['no version that is there', said({ version: 'v2' }), { [version]: 'v2', a: 'b' }, {}],
   ['no removal of a version that is not reported', said({}), { [version]: 'v1' }, {}],
   ['a reboot that is required', said({ rebootRequired: true }), {}, { [rebootRequired]: '' }],
@@ -63,14 +73,14 @@ const mirrored: [string, AgentReport, Record<string, string>, Record<string, str
   ['a reboot that is not required any more', said({}), { [rebootRequired]: '' }, { [rebootRequired]: null }],
 ];
 for (const [name, report, annotations, want] of mirrored) {
-  test(`mirrors ${name}`, () => expect(mirrorMarks(report, annotations)).toEqual(want));
+  test(`mirrors ${name}`, () => expect(mirrorMarks(report, annotations, known)).toEqual(want));
 }
 
 test('mirrors two annotations at most, whatever the report says', () => {
   const anyData = fc.dictionary(fc.constantFrom('version', 'rebootRequired', 'bootID', 'events', version), fc.string());
   fc.assert(
     fc.property(anyData, data => {
-      const marks = mirrorMarks(parseReport(data), {});
+      const marks = mirrorMarks(parseReport(data), {}, known);
       for (const [name, value] of Object.entries(marks)) {
         expect([version, rebootRequired]).toContain(name);
         expect(value).toMatch(/^[\w.:+-]{0,128}$/);

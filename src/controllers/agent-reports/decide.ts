@@ -8,6 +8,7 @@ import {
   type ReportEvent,
 } from '#contract/agent-report.ts';
 import { managedByLabel, nodeAnnotation } from '#contract/names.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { ConfigMap } from '#kube/resources.ts';
 
 export const reportLabels: Readonly<Record<string, string>> = { [managedByLabel.key]: managedByLabel.value };
@@ -45,16 +46,40 @@ export function repairOf(report: ConfigMap): Repair {
   return { do: 'replace', report: { ...rest, metadata: { ...metadata, labels: { ...reportLabels } } } };
 }
 
+/** Versions that are known without the Node. */
+export interface KnownVersions {
+  /** Of this operator. */
+  own: string;
+  /** In the record of the instance: those that its host ran, or is upgraded from and to. */
+  recorded: readonly string[];
+}
+
+export function knownVersions({ version, upgrade }: WindowsInstanceStatus, own: string): KnownVersions {
+  const recorded = [version, upgrade?.from, upgrade?.to].filter(each => each !== undefined);
+  return { own, recorded };
+}
+
 /** Annotations of the Node that differ from the report; null for one to remove. */
 export function mirrorMarks(
   { version, rebootRequired }: AgentReport,
   annotations: Readonly<Record<string, string>>,
+  known: KnownVersions,
 ): Record<string, string | null> {
   const marks: Record<string, string | null> = {};
-  if (version !== '' && annotations[nodeAnnotation.version] !== version) marks[nodeAnnotation.version] = version;
+  const claimed = annotations[nodeAnnotation.version];
+  const isNews = version !== '' && claimed !== version;
+  if (isNews && !isUpgradeRequest(claimed, known)) marks[nodeAnnotation.version] = version;
   const isMarked = Object.hasOwn(annotations, nodeAnnotation.rebootRequired);
   if (rebootRequired !== isMarked) marks[nodeAnnotation.rebootRequired] = rebootRequired ? '' : null;
   return marks;
+}
+
+/**
+ * A user who sets a version that no one else would write wants the host to be upgraded; the upgrade removes it. Other differences are
+ * news of the agent, or a Node that claims to be upgraded already.
+ */
+function isUpgradeRequest(claimed: string | undefined, { own, recorded }: KnownVersions): boolean {
+  return claimed !== undefined && recorded.length > 0 && claimed !== own && !recorded.includes(claimed);
 }
 
 /** Events that are not in the earlier report, oldest first. */

@@ -112,7 +112,7 @@ for (const [title, conditions, status, want] of lookups) {
   test(`looks up ${title}`, () => expect(hasStatus(conditions, 'Upgradeable', status)).toBe(want));
 }
 
-test('after any history it is unsafe exactly while something is busy, and others’ conditions stay', () => {
+test('UPG-05: after any history it is unsafe exactly while something is busy, and others’ conditions stay', () => {
   const activity = fc.record({
     key: fc.constantFrom('a', 'b', 'c'),
     is: fc.constantFrom('started' as const, 'ended' as const),

@@ -11,9 +11,10 @@ import { until } from '../../../test/kit/until.ts';
 
 const old = '10.0.0-old';
 
-/** A host that another version or operator has set up. */
+/** A host that another version or operator has set up, and that is not upgraded yet. */
 async function configuredLab(annotations: Record<string, string> = {}): Promise<{ lab: JoinLab; host: LabHost }> {
   const lab = await startJoinLab();
+  await lab.pauseRollout();
   const host = lab.host();
   host.model.services.install('kubelet', { command: 'old.exe', description: 'OpenShift managed kubelet' });
   const made = await lab.client.create<Node>(nodes, {
@@ -126,6 +127,7 @@ test('what the Node says of its version later changes no record', async () => {
 
 test('a host of the operator that calls itself one of another version is not recorded as such', async () => {
   const lab = await startJoinLab();
+  await lab.pauseRollout();
   lab.host();
   lab.start();
   await lab.add();
@@ -140,6 +142,7 @@ test('a host of the operator that calls itself one of another version is not rec
 
 test('a host that joins and calls itself one of another version is not recorded as such', async () => {
   const lab = await startJoinLab();
+  await lab.pauseRollout();
   const host = lab.host();
   const operator = lab.start();
   host.faults.exec = async command => {

@@ -1,21 +1,33 @@
-import { boundNode, byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import {
+  boundNode,
+  byNode,
+  byReport,
+  byRollout,
+  rolloutKey,
+  type WindowsInstance,
+} from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
-import { type JourneyName, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { grantedJourneys } from '#contract/rollout-grants.ts';
+import { type JourneyName, journeyNames, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
 import type { Resolver } from '#host/resolver.ts';
+import { isAppError } from '#base/errors.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { after, afterInTurn, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
-import { type Key, keyOf } from '#kube/resource.ts';
-import type { Node } from '#kube/resources.ts';
+import { type Key, keyOf, keyText } from '#kube/resource.ts';
+import type { ConfigMap, Node } from '#kube/resources.ts';
+import type { HostJourney } from '#node/lifecycle/host-journey.ts';
 import { pausedStatus } from '#node/lifecycle/instance-status.ts';
 import type { MachineNames } from '#node/lifecycle/node-names.ts';
 import type { LifecycleDeps, HostInputSource } from '#node/lifecycle/deps.ts';
+import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { grantsPermission, type Rollout } from '#node/rollout/rollout.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
+import type { Leader } from '#kube/leader/leader.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { getFresh, patchConditions } from '#cluster/patch-instance.ts';
 import type { Installation } from '#cluster/installation.ts';
@@ -27,10 +39,30 @@ import { acceptedCondition, isRejected, readyConditions } from './condition.ts';
 import { decide, type Decision, type Due, type LifecycleFacts } from './decide.ts';
 import { cancelIfApplied, restoreRecord } from './act/deleted-instances.ts';
 import { removalCause } from './act/removal-cluster.ts';
-import { adoptKind, configureKind, reconnectKind, removeKind, runJourney } from './act/run-journey.ts';
+import {
+  adoptKind,
+  configureKind,
+  type JourneyKind,
+  rebootKind,
+  reconnectKind,
+  removeKind,
+  runJourney,
+} from './act/run-journey.ts';
+import { rollbackKind, upgradeKind } from './act/upgrade-kinds.ts';
 import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
+import { type ChangeFacts, changeGates, whyUpgrade } from './decide-upgrade.ts';
 import { rejectionEvent } from './events.ts';
-import { hostChanges, instancesOf, nodeChanges, specChanges } from './observe.ts';
+import { isWatched } from './health.ts';
+import {
+  hostChanges,
+  instancesOf,
+  isChanging,
+  nodeChanges,
+  reportChanges,
+  rolloutChanges,
+  settingsChanges,
+  specChanges,
+} from './observe.ts';
 import { recheckMs, retryTimes } from './retry.ts';
 import { patchStatus, reportNode, reportWait } from './act/report.ts';
 import { createWork, type Work } from './act/work.ts';
@@ -69,7 +101,9 @@ export interface LifecycleParts extends ControllerParts {
   machineNames?: MachineNames;
   /** The disruption budget; default: one of its own. */
   rollout?: LifecycleRollout;
-  installation?: Pick<Installation, 'problem'>;
+  installation?: Pick<Installation, 'problem' | 'recentProblem'>;
+  /** Default: there is no election. */
+  leader?: Leader;
   random?: () => number;
 }
 
@@ -94,7 +128,9 @@ const journeyTimeoutMs = 6 * 3_600_000;
 export function lifecycleController(parts: LifecycleParts): Controller {
   const { namespace, random, watches = [] } = parts;
   const limits = { ...defaultLimits, ...parts.limits };
-  const { work, nodeSource, maps, rollout, deleted } = createWork(parts, limits, key => controller.enqueue(key));
+  const { work, nodeSource, maps, allMaps, rollout, deleted } = createWork(parts, limits, key =>
+    controller.enqueue(key),
+  );
   const { instances, acceptance, places } = work;
   const isAcceptanceStale = (instance: WindowsInstance) =>
     acceptedCondition(instance, acceptance.knownProblem(instance)) !== undefined;
@@ -102,6 +138,16 @@ export function lifecycleController(parts: LifecycleParts): Controller {
     const entry = instances.store.byIndex(bySource, sourceText({ kind: 'ConfigMap', name: host }));
     return entry.filter(isAcceptanceStale).map(keyOf);
   };
+  const changingHosts = (): Key[] =>
+    instances.store
+      .list()
+      .filter(instance => isChanging(instance, parts.version))
+      .map(keyOf);
+  const watchedOf = ({ metadata }: ConfigMap): Key[] =>
+    instances.store
+      .byIndex(byReport, metadata.name ?? '')
+      .filter(({ status }) => isWatched(status?.upgrade, parts.clock.now()))
+      .map(keyOf);
   const keysOfNode = (node: Node): Key[] => instancesOf(node, instances.store).map(keyOf);
   const controller = new Controller({
     ...parts,
@@ -123,6 +169,9 @@ export function lifecycleController(parts: LifecycleParts): Controller {
         changedKeys: (old, map) => changedHosts(old, map).flatMap(staleOf),
       }),
       watching({ source: nodeSource, predicate: nodeChanges, keys: keysOfNode }),
+      watching({ source: instances, predicate: rolloutChanges, keys: changingHosts }),
+      watching({ source: allMaps, predicate: settingsChanges, keys: changingHosts }),
+      watching({ source: allMaps, predicate: reportChanges, keys: watchedOf }),
       rollout.watchTurns(({ instance, journey }) => (journey === 'replace' ? [] : [{ namespace, name: instance }])),
       ...watches,
     ],
@@ -130,6 +179,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
       const instance = instances.store.get(key);
       let isWaiting = false;
       try {
+        if (instance === undefined) work.broken.forget(keyText(key));
         const outcome =
           instance === undefined ? await deleted.recreate(key, pass) : await reconcile(instance, work, pass);
         isWaiting = 'keepsBackoff' in outcome;
@@ -157,7 +207,7 @@ async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Pro
 async function observe(instance: WindowsInstance, work: Work, { signal }: Pass): Promise<LifecycleFacts> {
   const facts = cachedFacts(instance, work);
   if (facts.removal !== undefined) {
-    const uninstall = await work.installation.problem(signal);
+    const uninstall = await work.installation.recentProblem(signal);
     return uninstall === undefined ? facts : { ...facts, uninstall };
   }
   const isChanged = instance.status?.observedGeneration !== instance.metadata.generation;
@@ -172,11 +222,10 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   const removal = removalCause(instance);
   const named = work.instances.store.byIndex(byNode, boundNode(instance) ?? '');
   const successor = isLeaving(instance) ? successorOf(instance, named, other => !isLeaving(other)) : undefined;
+  const changing = { instance, node: nodeOf(instance, deps), version, nowMs: clock.now() };
   return {
-    instance,
-    node: nodeOf(instance, deps),
-    version,
-    nowMs: clock.now(),
+    ...changing,
+    gates: gatesOf(changing, work),
     problem,
     journeys: ownJourneys,
     hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
@@ -185,8 +234,35 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   };
 }
 
-/** Those of this version; upgrades, reboots on request, new keys and refreshes will follow. */
-const ownJourneys: ReadonlySet<JourneyName> = new Set(['remove', 'adopt', 'configure', 'reconnect']);
+/** Only for hosts with something due: the settings are parsed anew each time. */
+function gatesOf(facts: ChangeFacts, { deps, instances, version }: Work): Partial<Record<JourneyName, string>> {
+  const isDue = whyUpgrade(facts) !== undefined || rebootCause(facts.instance, facts.node) !== undefined;
+  if (!isDue) return {};
+  const stoppedBy = instances.store
+    .byIndex(byRollout, rolloutKey.stopped(version))
+    .map(({ metadata, status }) => ({ name: metadata.name ?? '', from: status?.upgrade?.from ?? '' }));
+  return changeGates(facts, { settings: deps.grants.settings(), stoppedBy });
+}
+
+/** The journeys of this version; new keys and refreshes will follow. */
+const kinds: Partial<Record<JourneyName, JourneyStart>> = {
+  remove: startOf(removeKind),
+  configure: startOf(configureKind),
+  adopt: startOf(adoptKind),
+  rollback: startOf(rollbackKind),
+  upgrade: startOf(upgradeKind),
+  reboot: startOf(rebootKind),
+  reconnect: startOf(reconnectKind),
+};
+
+const ownJourneys: ReadonlySet<JourneyName> = new Set(journeyNames.filter(name => kinds[name] !== undefined));
+
+/** Returns what the journey waits for, if it ended before it took its node out of service. */
+type JourneyStart = (instance: WindowsInstance, cause: string, work: Work, pass: Pass) => Promise<string | undefined>;
+
+function startOf<J extends HostJourney>(kind: JourneyKind<J>): JourneyStart {
+  return (instance, cause, work, pass) => runJourney(instance, { kind, cause }, work, pass);
+}
 
 async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outcome> {
   const { instance } = facts;
@@ -200,6 +276,7 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
     case 'wait':
       return done;
     case 'pause':
+      if (next.held !== undefined) await putBack(instance, next.held, work, pass);
       return patchStatus(instance, stamp => pausedStatus(stamp, next.next), work, pass);
     case 'discard':
       await work.removal.deleteInstance(instance, pass.signal);
@@ -210,6 +287,13 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
     default:
       return next satisfies never;
   }
+}
+
+/** The drain of the Node was stopped; others need not wait for it. */
+async function putBack(instance: WindowsInstance, { name }: NodeView, { deps }: Work, pass: Pass): Promise<void> {
+  pass.log.info('Uncordoning Node of a paused host', { Node: name });
+  await deps.nodes.release(name, pass.signal);
+  await deps.grants.end(instance, pass.signal);
 }
 
 /** Records an event only when the condition changes. */
@@ -229,47 +313,60 @@ function isJourney(next: Decision): next is Due {
 /** Decides again with a fresh read: a reboot or certificate that was just recorded must not be missed. */
 async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise<Outcome> {
   const place = work.places.take(keyOf(cached), pass.attempt > 1 ? 'retry' : 'first');
-  if (place === undefined) return afterInTurn(fullMs, 'as many hosts as allowed have a journey');
+  if (place === undefined) return afterInTurn(turnMs, 'as many hosts as allowed have a journey');
   using _place = place;
   const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
   const next = await decideWithinBudget(cachedFacts(instance, work), work.deps.grants, pass.signal);
-  if (next.do === 'wait' && next.waits.length > 0) return reportWait(instance, next, work, pass);
-  if (!isJourney(next)) return after(staleMs, 'the record has changed');
+  if (!isJourney(next)) return reportHeld(instance, next, work, pass);
+  work.broken.forget(keyText(keyOf(instance)));
   if (next.do === 'reconnect') {
     pass.log.info('Reconnecting agent', { why: next.cause });
     // Pods need not wait for a host that may not answer.
     if (next.held !== undefined) await work.deps.nodes.release(next.held.name, pass.signal);
   }
   const { cause } = next;
-  if (next.do === 'remove') {
-    pass.log.info('Removing host', { why: cause });
-    await runRemoval(instance, cause, work, pass);
-    return after(recheckMs, 'the host was not removed');
-  }
-  const kind = joinKinds.find(({ name }) => name === next.do);
-  if (kind !== undefined) await runJourney(instance, { kind, cause }, work, pass);
+  if (next.do === 'remove') pass.log.info('Removing host', { why: cause });
+  const wait = await start(next.do, instance, cause, work, pass);
+  if (wait !== undefined) return after(turnMs, wait);
+  if (next.do === 'remove') return after(recheckMs, 'the host was not removed');
   // A removal that was canceled may have had a grant.
-  if (kind === configureKind) await work.deps.grants.end(instance, pass.signal);
+  if (next.do === 'configure') await work.deps.grants.end(instance, pass.signal);
   return after(staleMs, 'check the credentials of the agent');
 }
 
-async function runRemoval(instance: WindowsInstance, cause: string, work: Work, pass: Pass): Promise<void> {
+/** The budget does not allow the journey now, or the fresh record needs none. */
+async function reportHeld(
+  instance: WindowsInstance,
+  next: Exclude<Decision, Due>,
+  work: Work,
+  pass: Pass,
+): Promise<Outcome> {
+  const [wait] = 'waits' in next ? next.waits : [];
+  if (wait === undefined) return after(staleMs, 'the record has changed');
+  if (next.do === 'wait') return reportWait(instance, next, work, pass);
+  if (next.do === 'report' || next.do === 'release') await reportNode(instance, next, work, pass);
+  return after(turnMs, wait.why);
+}
+
+async function start(
+  name: JourneyName,
+  ...[instance, cause, work, pass]: Parameters<JourneyStart>
+): Promise<string | undefined> {
   const { client, deps } = work;
   try {
-    await runJourney(instance, { kind: removeKind, cause }, work, pass);
+    return await kinds[name]?.(instance, cause, work, pass);
   } catch (error) {
     // If this fails, the grant stays and the next attempt has it.
-    await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
+    if (grantedJourneys.has(name) && !isAppError(error, 'LEADER_STALE'))
+      await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
     throw error;
   }
 }
 
-const joinKinds = [configureKind, adoptKind, reconnectKind] as const;
-
 const staleMs = 1000;
 /** A host is woken when it is its turn; this is only a safety net. */
-const fullMs = 5 * 60_000;
+const turnMs = 5 * 60_000;
 
 function nodeOf(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): NodeView | undefined {
   const name = boundNode(instance);

@@ -10,7 +10,9 @@ import {
   type JourneyName,
   journeyNames,
 } from '#contract/windows-instance/resource.ts';
+import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { decide, type LifecycleFacts } from './decide.ts';
+import { isBetweenVersions, isChanged, isUnfinished } from './decide-upgrade.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const own = 'v2';
@@ -21,6 +23,19 @@ const someJourney = fc.constantFrom(...journeyNames);
 const identity = fc.record(
   { keyHash: fc.constantFrom('a', 'b'), installed: someTime, certificateEnds: someTime },
   { requiredKeys: ['keyHash', 'installed'] },
+);
+const someUpgrade = fc.record(
+  {
+    from: fc.constantFrom('v1', own),
+    to: fc.constantFrom('v1', own, 'v3'),
+    staged: someTime,
+    activated: someTime,
+    ready: someTime,
+    soaked: someTime,
+    failed: fc.constant({ code: 'UPGRADE_UNHEALTHY', message: 'x', at: timestamp(nowMs) }),
+    rolledBack: someTime,
+  },
+  { requiredKeys: ['from', 'to'] },
 );
 const someStatus = fc.record(
   {
@@ -36,6 +51,8 @@ const someStatus = fc.record(
       .boolean()
       .map(isBegun => (isBegun ? [{ name: 'connect', started: timestamp(nowMs), attempts: 1 }] : [])),
     journey: someJourney.map(name => ({ name, cause: 'x', started: timestamp(nowMs) })),
+    upgrade: someUpgrade,
+    reboots: fc.array(someTime, { maxLength: 3 }),
   },
   { requiredKeys: [] },
 );
@@ -144,7 +161,6 @@ test('a removal comes first; while it waits, an agent is reconnected and nothing
 
 const idle: [string, (facts: LifecycleFacts) => LifecycleFacts, string][] = [
   ['an operator that is being uninstalled', facts => ({ ...facts, uninstall: 'the namespace is deleted' }), 'leave'],
-  ['a paused host', facts => withInstance(facts, { spec: { ...facts.instance.spec, paused: true } }), 'pause'],
   [
     'an instance that is being deleted',
     facts => withInstance(facts, { metadata: { deletionTimestamp: 'x' } }),
@@ -160,14 +176,38 @@ for (const [about, change, want] of idle) {
   });
 }
 
+test('a paused host starts no journey; one that was changed comes back', () => {
+  check(facts => {
+    const paused = decide(withInstance(facts, { spec: { ...facts.instance.spec, paused: true } }));
+    if (paused.do === 'pause') return;
+    expect(paused).toEqual(decide(facts));
+    expect(isJourney(paused.do) && isChanged(facts, paused.do)).toBe(true);
+  });
+});
+
+test('a host in the middle of an upgrade is not configured, released or given other files', () => {
+  check(facts => {
+    const { upgrade } = facts.instance.status ?? {};
+    const isBetween = isBetweenVersions(facts) && facts.instance.status?.host !== undefined;
+    if (!isBetween || facts.removal !== undefined || facts.problem !== undefined) return;
+    const decision = decide({ ...facts, gates: {} });
+    const state = upgradeState(upgrade);
+    if (state === 'swapping') expect(decision.do).toBe('upgrade');
+    if (state === 'failed') expect(['configure', 'adopt', 'release']).not.toContain(decision.do);
+    if (state === 'staging') expect(['configure', 'adopt']).not.toContain(decision.do);
+  });
+});
+
 function withInstance(facts: LifecycleFacts, over: Partial<LifecycleFacts['instance']>): LifecycleFacts {
   return { ...facts, instance: { ...facts.instance, ...over } };
 }
 
-test('a rejected host starts no journey but its removal', () => {
+test('a rejected host starts no journey but its removal; one that is out of service comes back', () => {
   check(facts => {
     const decision = decide({ ...facts, problem });
-    expect(isJourney(decision.do)).toBe(decision.do === 'remove');
+    if (!isJourney(decision.do) || decision.do === 'remove') return;
+    expect(decision).toEqual(decide({ ...facts, problem: undefined }));
+    expect(problem.code !== 'INSTANCE_DUPLICATE' && isUnfinished(facts, decision.do)).toBe(true);
   });
 });
 

@@ -213,6 +213,28 @@ for (const [name, code, of, want] of rejected) {
   });
 }
 
+const out = node({ [cordoned]: '', [nodeAnnotation.rebootRequired]: '' });
+const begun: [what: string, status: WindowsInstanceStatus, of: NodeView][] = [
+  ['upgrade', { upgrade: { from: 'v1', to: 'v2', activated: at(-1) } }, out],
+  [
+    'rollback',
+    { upgrade: { from: 'v1', to: 'v2', activated: at(-1), failed: { code: 'X', message: '', at: at(0) } } },
+    out,
+  ],
+  ['reboot', {}, node({ ...out.annotations, [version]: 'v2' })],
+];
+for (const [what, status, of] of begun) {
+  test(`finishes the ${what} of a host that is rejected meanwhile, unless another instance has the host`, () => {
+    const journey = { name: what as JourneyName, cause: '', started: '' };
+    const object = recordedAs('v1', { agent: certified, ...status, journey });
+    const decided = (code: ErrorCode) => {
+      const problem = new AppError(code, 'x', { remedy: 'y' });
+      return decide({ instance: object, node: of, version: 'v2', problem, nowMs, journeys: new Set(journeyNames) }).do;
+    };
+    expect([decided('INSTANCE_ENTRY_MALFORMED'), decided('INSTANCE_DUPLICATE')]).toEqual([what, 'leave']);
+  });
+}
+
 test('does not reconnect a rejected host', () => {
   const seen = { instance: withAgent({ certificateEnds: at(-1) }), node: configured, version: 'v2', nowMs, journeys };
   expect(decide({ ...seen, problem: undefined }).do).toBe('reconnect');

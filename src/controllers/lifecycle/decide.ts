@@ -3,9 +3,20 @@ import type { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { awaitsReboot, isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
+import { isUpToDate } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
+import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import {
+  isBetweenVersions,
+  isChanged,
+  isTakenOut,
+  isUnfinished,
+  whyFinishUpgrade,
+  whyRollback,
+  whyUpgrade,
+} from './decide-upgrade.ts';
 
 export interface LifecycleFacts {
   instance: WindowsInstance;
@@ -66,8 +77,8 @@ export type Decision =
   | { do: 'leave'; why: string }
   /** Another instance has its host: only the object is deleted. */
   | { do: 'discard'; why: string }
-  /** `next` would be done. */
-  | { do: 'pause'; next: string }
+  /** `next` would be done. `held`: a Node whose drain is stopped; it is put back into service. */
+  | { do: 'pause'; next: string; held?: NodeView }
   /** Its Node is configured. */
   | { do: 'report'; node: NodeView; waits: readonly Wait[] }
   /** As above, but the Node is still cordoned by a journey that was interrupted. */
@@ -86,9 +97,12 @@ interface Row {
 const rows: readonly Row[] = [
   { journey: 'adopt', cause: whyAdopt },
   { journey: 'configure', cause: whyConfigure },
-  { journey: 'upgrade', cause: whyUpgrade },
-  { journey: 'reboot', cause: ({ node }) => (node && awaitsReboot(node) ? 'its agent requires a reboot' : undefined) },
+  { journey: 'rollback', cause: whyRollback },
+  { journey: 'upgrade', cause: whyFinishUpgrade },
+  // Before an upgrade starts: an agent whose credentials have expired could not report the new version.
   { journey: 'reconnect', cause: whyReconnect },
+  { journey: 'upgrade', cause: whyUpgrade },
+  { journey: 'reboot', cause: ({ instance, node }) => rebootCause(instance, node) },
   { journey: 'rekey', cause: whyRekey },
   { journey: 'refresh', cause: whyRefresh },
 ];
@@ -99,7 +113,16 @@ export function decide(facts: LifecycleFacts): Decision {
   if (instance.metadata.deletionTimestamp !== undefined) return { do: 'leave', why: 'it is being deleted' };
   if (successor !== undefined) return { do: 'discard', why: `WindowsInstance ${successor} has taken over its host` };
   const next = decideWork(facts);
-  return instance.spec.paused === true ? { do: 'pause', next: nextText(next) } : next;
+  const isPaused = instance.spec.paused === true && !('cause' in next && isChanged(facts, next.do));
+  if (!isPaused) return next;
+  const held = isDrained(instance) ? undefined : heldNode(facts);
+  return { do: 'pause', next: nextText(next), ...(held && { held }) };
+}
+
+/** A removal has gone further than its drain: the host is no whole node any more. */
+function isDrained({ status }: WindowsInstance): boolean {
+  const drain = status?.timeline?.find(({ name }) => name === 'drain');
+  return status?.journey?.name === 'remove' && drain?.finished !== undefined;
 }
 
 /** For administrators who have paused the host. */
@@ -115,8 +138,9 @@ function decideWork(facts: LifecycleFacts): Decision {
   if (removal !== undefined) return decideRemoval(removal, facts);
   const decision = decideNode(facts);
   if (problem === undefined) return decision;
-  // Of two instances of one host only one reports the Node; other rejected instances still report theirs.
-  const isSkipped = problem.code === 'INSTANCE_DUPLICATE' || 'cause' in decision;
+  // Of two instances of one host only one reports the Node; other rejected instances still report theirs, and bring it back.
+  const isStart = 'cause' in decision && !isUnfinished(facts, decision.do);
+  const isSkipped = problem.code === 'INSTANCE_DUPLICATE' || isStart;
   return isSkipped ? { do: 'leave', why: `it is not accepted: ${problem.code}` } : decision;
 }
 
@@ -132,19 +156,31 @@ function decideRemoval(cause: string, facts: LifecycleFacts): Decision {
 }
 
 function decideNode(facts: LifecycleFacts): Decision {
-  const { node, version, journeys, gates = {} } = facts;
-  const isFinished = isUpToDate(node, version) || whyUpgrade(facts) !== undefined;
-  const isHeld = node !== undefined && isFinished && isCordonedByOperator(node);
+  const { node, journeys, gates = {} } = facts;
+  const held = heldNode(facts);
   const waits: Wait[] = [];
   for (const { journey, cause: causeOf } of rows) {
     const cause = journeys.has(journey) ? causeOf(facts) : undefined;
     const why = gates[journey];
     if (cause === undefined) continue;
     if (why !== undefined) waits.push({ journey, cause, why });
-    else return { do: journey, cause, waits, ...(isHeld && { held: node }) };
+    else return { do: journey, cause, waits, ...(held && { held }) };
   }
   if (node === undefined) return { do: 'wait', waits };
-  return { do: isHeld ? 'release' : 'report', node, waits };
+  return { do: held ? 'release' : 'report', node, waits };
+}
+
+/** The Node, if it could be in service, but a journey that was interrupted has cordoned it. */
+function heldNode(facts: LifecycleFacts): NodeView | undefined {
+  const { node } = facts;
+  return node !== undefined && isAtRest(facts) && isTakenOut(node) ? node : undefined;
+}
+
+/** Its Node was configured completely, by this or another version, and is not in the middle of a change. */
+function isAtRest(facts: LifecycleFacts): boolean {
+  const state = upgradeState(facts.instance.status?.upgrade);
+  if (state === 'failed' || whyFinishUpgrade(facts) !== undefined) return false;
+  return isUpToDate(facts.node, facts.version) || whyUpgrade(facts) !== undefined;
 }
 
 /** An instance of an earlier operator may have the name of its Node and nothing else. */
@@ -171,15 +207,9 @@ function interruptedJourney({ journey, phase, timeline = [] }: WindowsInstanceSt
 function whyConfigure(facts: LifecycleFacts): string | undefined {
   const { node, version } = facts;
   if (node === undefined) return 'it has no Node';
-  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined) return undefined;
+  if (isUpToDate(node, version) || whyUpgrade(facts) !== undefined || isBetweenVersions(facts)) return undefined;
   // A Node that was configured before, whatever it reports now, needs no more than new credentials.
   return whyReconnect(facts) === undefined ? 'its Node is not configured completely' : undefined;
-}
-
-/** A Node that another version configured is upgraded once its host is recorded; an unfinished one is configured. */
-function whyUpgrade({ instance, node, version }: LifecycleFacts): string | undefined {
-  const isOther = needsUpgrade(node, version) && instance.status?.host !== undefined;
-  return isOther ? `its Node runs version ${node?.annotations[nodeAnnotation.version]}, not ${version}` : undefined;
 }
 
 /** The record decides: otherwise a Node, or another version of the operator, could lock out an agent. */
@@ -222,8 +252,4 @@ function isRecorded({ status = {} }: WindowsInstance, { uid }: NodeView): boolea
 export function credentialsMs({ instance, nowMs }: Pick<LifecycleFacts, 'instance' | 'nowMs'>): number | undefined {
   const endsMs = identityEndsMs(instance.status ?? {});
   return endsMs === undefined || endsMs <= nowMs ? undefined : endsMs - nowMs;
-}
-
-function isCordonedByOperator({ annotations }: NodeView): boolean {
-  return Object.hasOwn(annotations, nodeAnnotation.cordoned);
 }

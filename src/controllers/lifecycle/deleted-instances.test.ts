@@ -62,7 +62,8 @@ const stays: [why: string, problem: string][] = [
 ];
 test.each(stays)('a deleted Direct instance leaves Node and host unchanged when %s', async (_, problem) => {
   let isUninstalling = false;
-  const installation = { problem: async () => (isUninstalling ? problem : undefined) };
+  const now = async () => (isUninstalling ? problem : undefined);
+  const installation = { problem: now, recentProblem: now };
   const { lab, host } = await joinedLab({ installation }, { source: direct });
   const before = await remains(host);
   isUninstalling = true;

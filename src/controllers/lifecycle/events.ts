@@ -1,5 +1,6 @@
 import { normalHostName } from '#base/dns-name.ts';
 import type { AppError } from '#base/errors.ts';
+import { sentence } from '#base/trim-end.ts';
 import { hostAddresses, type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
@@ -77,11 +78,30 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
   ];
 }
 
-/** Events of a failed removal; none while the condition has the same reason. */
-export function removalFailureEvents(instance: WindowsInstance, error: AppError): InstanceEvent[] {
-  const known = findCondition(instance.status?.conditions, instanceCondition.configured);
-  if (known?.status === 'False' && known.reason === error.code) return [];
-  const text = eventText.instanceTeardownFailure(failureText(error, instance));
+export const removalFailureEvents = failuresAs(eventText.instanceTeardownFailure);
+export const rebootFailureEvents = failuresAs(eventText.instanceRebootFailure);
+
+/** Events of a failed journey other than a join; none while the condition has the same reason. */
+function failuresAs(textOf: (message: string) => EventText) {
+  return (instance: WindowsInstance, error: AppError): InstanceEvent[] => {
+    const known = findCondition(instance.status?.conditions, instanceCondition.configured);
+    if (known?.status === 'False' && known.reason === error.code) return [];
+    const text = textOf(failureText(error, instance));
+    return eventObjects(instance).map(object => ({ object, text }));
+  };
+}
+
+/** Events of a failed upgrade or rollback; none while the condition has the same reason from an earlier attempt. */
+export function changeFailureEvents(
+  instance: WindowsInstance,
+  error: AppError,
+  name: 'upgrade' | 'rollback',
+): InstanceEvent[] {
+  const { conditions, journey } = instance.status ?? {};
+  const known = findCondition(conditions, instanceCondition.configured);
+  if (journey?.name === name && known?.status === 'False' && known.reason === error.code) return [];
+  const textOf = name === 'upgrade' ? eventText.instanceUpgradeFailure : eventText.instanceRollbackFailure;
+  const text = textOf(failureText(error, instance));
   return eventObjects(instance).map(object => ({ object, text }));
 }
 
@@ -89,10 +109,10 @@ export function removalFailureEvents(instance: WindowsInstance, error: AppError)
 const maxEventLength = 1000;
 
 function failureText({ code, message, remedy }: AppError, { metadata }: WindowsInstance): string {
-  const text = `${code}: ${message}. ${remedy}`;
+  const text = `${code}: ${sentence(message)} ${remedy}`;
   if (text.length <= maxEventLength) return text;
   const { name, namespace } = metadata;
-  return `${code}: ${message}. For the remedy run \`kubectl describe wi ${name} -n ${namespace}\`.`;
+  return `${code}: ${sentence(message)} For the remedy run \`kubectl describe wi ${name} -n ${namespace}\`.`;
 }
 
 const machineGraceMs = 5 * 60_000;

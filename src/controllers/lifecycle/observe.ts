@@ -1,10 +1,12 @@
 import { normalHostName } from '#base/dns-name.ts';
 import { byAddress, byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation, prefix } from '#contract/names.ts';
+import { isReportName } from '#contract/agent-report.ts';
+import { configMapName, instanceAnnotation, prefix } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
-import { changed, type Predicate } from '#kube/controller/predicate.ts';
+import { stoppedVersion, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import { changed, matching, type Predicate } from '#kube/controller/predicate.ts';
 import type { StoreView } from '#kube/informer/store.ts';
-import type { Node } from '#kube/resources.ts';
+import type { ConfigMap, Node } from '#kube/resources.ts';
 import { isRejected } from './condition.ts';
 
 /** What administrators and sources change; not the status, which the lifecycle writes itself. */
@@ -14,7 +16,34 @@ export const specChanges = changed(({ metadata }: WindowsInstance) => [
   metadata.annotations?.[instanceAnnotation.retry],
   metadata.annotations?.[instanceAnnotation.removal],
   metadata.annotations?.[instanceAnnotation.forceRemoval],
+  metadata.annotations?.[instanceAnnotation.pinnedVersion],
+  metadata.annotations?.[instanceAnnotation.reboot],
 ]);
+
+/** What stops the roll-out for other hosts, or lets it go on. */
+export const rolloutChanges: Predicate<WindowsInstance> = {
+  added: () => false,
+  updated: (old, now) => stoppedVersion(old) !== stoppedVersion(now),
+  deleted: instance => stoppedVersion(instance) !== undefined,
+  relisted: () => false,
+};
+
+/** Hosts that the settings of the roll-out, or its stop, can concern: others stay asleep. */
+export function isChanging({ status }: WindowsInstance, version: string): boolean {
+  const { version: recorded, upgrade } = status ?? {};
+  return recorded !== version || (upgrade !== undefined && upgradeState(upgrade) !== 'soaked');
+}
+
+export const settingsChanges: Predicate<ConfigMap> = matching(
+  ({ metadata }) => metadata.name === configMapName.rollout,
+);
+
+export const reportChanges: Predicate<ConfigMap> = {
+  added: () => false,
+  updated: (old, now) => isReportName(now.metadata.name ?? '') && old.data?.['events'] !== now.data?.['events'],
+  deleted: () => false,
+  relisted: () => false,
+};
 
 /** What decides which of several instances of one host is accepted. */
 export const hostChanges = changed(({ metadata, status }: WindowsInstance) => [

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { agentName, configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
-import type { Client } from '#kube/client.ts';
 import type { Watch } from '#kube/controller/watches.ts';
 import { configMaps, type Pod, pods } from '#kube/resources.ts';
 import type { Grants } from '#node/rollout/grants.ts';
@@ -15,8 +14,8 @@ import {
   remains,
   removalRequest,
   untilGone,
+  refusingEvictions,
 } from '../../../test/kit/lifecycle/removal-lab.ts';
-import { refused } from '../../../test/kit/memory-api.ts';
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -35,6 +34,23 @@ test('a host whose removal is requested is cleaned, and its Node and instance ar
   const events = (await lab.events()).filter(line => line.includes('Teardown'));
   const text = `InstanceTeardown: Deconfigured node with addresses [${address}]`;
   expect(events.toSorted()).toEqual([`ConfigMap windows-instances: ${text}`, `WindowsInstance win-5: ${text}`]);
+});
+
+test('REC-01: a host that was removed and is listed again joins with its version and its host key', async () => {
+  const { lab } = await joinedLab();
+  const { sshHostKey, version: versionMark } = nodeAnnotation;
+  const before = await lab.node();
+  await annotate(lab, removalRequest);
+  await untilGone(lab);
+  expect(await lab.node()).toBeUndefined();
+  await lab.add();
+  await lab.ready();
+  const after = await lab.node();
+  expect(after?.metadata.uid).not.toBe(before?.metadata.uid);
+  expect(after?.metadata.annotations?.[versionMark]).toBe(version);
+  expect(before?.metadata.annotations?.[sshHostKey]).toBeTruthy();
+  expect(after?.metadata.annotations?.[sshHostKey]).toBe(before?.metadata.annotations?.[sshHostKey]);
+  await until(async () => (await lab.node())?.spec?.unschedulable === undefined);
 });
 
 test('the report of the agent is deleted with its instance', async () => {
@@ -175,13 +191,11 @@ test('a host whose entry is listed again stays, although its removal is still re
 test('nothing is removed while the operator is being uninstalled, and the removal continues afterwards', async () => {
   let problem: string | undefined;
   const asked: string[] = [];
-  const installation = {
-    problem: async () => {
-      asked.push(problem ?? '');
-      return problem;
-    },
+  const ask = async () => {
+    asked.push(problem ?? '');
+    return problem;
   };
-  const { lab, host } = await joinedLab({ installation });
+  const { lab, host } = await joinedLab({ installation: { problem: ask, recentProblem: ask } });
   const before = host.connectionCount;
   expect(asked).toEqual([]);
   problem = `Namespace ${namespace} is being deleted`;
@@ -192,6 +206,16 @@ test('nothing is removed while the operator is being uninstalled, and the remova
   problem = undefined;
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();
+});
+
+test('an uninstallation that began after the last look at it is noticed before the first act', async () => {
+  const problem = async () => `Namespace ${namespace} is being deleted`;
+  const { lab, host } = await joinedLab({ installation: { problem, recentProblem: async () => undefined } });
+  const before = host.connectionCount;
+  await annotate(lab, removalRequest);
+  await until(() => lab.logged.messages('info').includes('Not removing host'));
+  expect([host.connectionCount, await isGone(lab)]).toEqual([before, false]);
+  expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
 });
 
 const noWatch: Watch = { synced: Promise.resolve(), start: () => () => undefined, relist: () => [] };
@@ -239,17 +263,3 @@ test('a pod that cannot be evicted keeps the host; a force continues', async () 
   await untilGone(lab);
   expect(await lab.node()).toBeUndefined();
 });
-
-/** As an admission webhook does that protects all pods. */
-function refusingEvictions(client: Client): Client {
-  const create: Client['create'] = (resource, object, options = {}) =>
-    options.subresource === 'eviction'
-      ? Promise.reject(refused(403, 'Forbidden'))
-      : client.create(resource, object, options);
-  return new Proxy(client, {
-    get: (target, name) => {
-      const member: unknown = name === 'create' ? create : Reflect.get(target, name);
-      return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(target) : member;
-    },
-  });
-}

@@ -156,7 +156,7 @@ test('keeps the cordon of a user', async () => {
 test('changes no Node while the operator is being uninstalled, and continues afterwards', async () => {
   const { api, run, parts, taints, clock } = setUp();
   let problem: string | undefined = 'Namespace wmco is being deleted';
-  parts.installation = { problem: async () => problem };
+  parts.installation = { problem: async () => problem, recentProblem: async () => problem };
   api.put(nodes, isolated);
   await run();
   expect(taints()).toEqual(['os', removedTaint.key]);

@@ -3,6 +3,7 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
 import { type ConfigMap, configMaps, nodes } from '#kube/resources.ts';
+import { readLogRotation } from '#node/desired/log-rotation.ts';
 import { servicesManifest } from '#node/desired/services.ts';
 import { benchSettings, fixedFacts, unknownFacts, defaultFacts } from '../../../test/kit/fixed-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
@@ -19,10 +20,10 @@ const map = (more: Partial<ConfigMap> = {}, of = benchVersion): ConfigMap => ({
   ...more,
 });
 
-function begin(facts = fixedFacts()) {
+function begin(facts = fixedFacts(), settings = benchSettings) {
   const bench = sourceBench();
   onTestFinished(() => bench[Symbol.asyncDispose]());
-  const controller = servicesConfigController({ ...bench.parts, facts, settings: benchSettings });
+  const controller = servicesConfigController({ ...bench.parts, facts, settings });
   const own = () => bench.api.peek(configMaps, name, namespace);
   const writes = () =>
     bench.api.calls
@@ -72,6 +73,37 @@ test('replaces it when facts change, and leaves it when they change in other thi
   facts.become({ network: { ...defaultFacts.network, vxlanPort: '9898' } });
   await settle();
   expect(own()?.data?.['services']).toContain('--hybrid-overlay-vxlan-port 9898');
+});
+
+test('REC-03: replaces it when a new rendered worker config has other options of the kubelet', async () => {
+  const { run, facts, own, writes } = begin();
+  await run();
+  expect(own()?.data?.['services']).not.toContain('--cloud-provider');
+  facts.become({ kubeletArguments: { 'cloud-provider': 'external' } });
+  await settle();
+  expect(own()?.data?.['services']).toContain('--cloud-provider=external');
+  expect(writes()).toEqual([
+    'create windows-services-own',
+    'delete windows-services-own',
+    'create windows-services-own',
+  ]);
+});
+
+test('REC-02: log rotation that is switched on replaces the ConfigMap under its name', async () => {
+  const logRotation = readLogRotation({
+    SERVICES_LOG_FILE_SIZE: '1M',
+    SERVICES_LOG_FILE_AGE: '168h',
+    SERVICES_LOG_FLUSH_INTERVAL: '5s',
+  });
+  const { run, own, api } = begin(fixedFacts(), { ...benchSettings, logRotation });
+  api.put(configMaps, map());
+  await run();
+  const services = JSON.parse(own()?.data?.['services'] ?? '') as { name: string; path: string }[];
+  const rotated = services.filter(({ path }) =>
+    path.includes('-log-file-size=1M -log-file-age=168h -flush-interval=5s'),
+  );
+  expect(rotated.map(service => service.name)).toEqual(['kubelet', 'kube-proxy']);
+  for (const { path } of rotated) expect(path).toMatch(/kube-log-runner.* -log-file=/);
 });
 
 test('waits for facts that are not there, and takes them as soon as they come', async () => {

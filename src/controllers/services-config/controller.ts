@@ -24,7 +24,7 @@ import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { decide, type ServicesConfigFacts } from './decide.ts';
-import { byVersion, isServices, markedVersions, observe, recordedVersion } from './observe.ts';
+import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'delete'] },
@@ -51,7 +51,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
     instances: informers.get(windowsInstances, { namespace }),
   };
   sources.instances.addIndex(byNode, indexByNode);
-  sources.instances.addIndex(byVersion, recordedVersion);
+  sources.instances.addIndex(byVersion, recordedVersions);
   sources.nodes.addIndex(byVersion, markedVersions);
   sources.maps.addIndex(byServicesVersion, servicesVersion);
   const stores = {
@@ -70,7 +70,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
       watching({ source: sources.nodes, predicate: versionMarks, keys: () => [key] }),
       watching({
         source: sources.instances,
-        predicate: changed<WindowsInstance>(each => [boundNode(each), each.status?.version]),
+        predicate: changed<WindowsInstance>(each => [boundNode(each), recordedVersions(each)]),
         keys: () => [key],
       }),
     ],

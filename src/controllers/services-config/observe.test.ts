@@ -7,7 +7,7 @@ import { type Index, Store, type StoreView } from '#kube/informer/store.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { benchSettings, fixedFacts, unknownFacts } from '../../../test/kit/fixed-facts.ts';
-import { byVersion, isServices, markedVersions, observe, recordedVersion } from './observe.ts';
+import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
 function storeOf<T extends KubeResource>(objects: readonly T[], indexes: Record<string, Index<T>>): StoreView<T> {
   const store = new Store<T>();
@@ -27,7 +27,7 @@ const seen = (
     settings: benchSettings,
     configMaps: storeOf(maps, { [byServicesVersion]: servicesVersion }),
     nodes: storeOf(nodes, { [byVersion]: markedVersions }),
-    instances: storeOf(instances, { [byNode]: indexByNode, [byVersion]: recordedVersion }),
+    instances: storeOf(instances, { [byNode]: indexByNode, [byVersion]: recordedVersions }),
   });
 
 test('sees services ConfigMaps only', () => {
@@ -109,3 +109,10 @@ const names: [name: string, want: boolean][] = [
   ['my-windows-services-1', false],
 ];
 test.each(names)('knows whether %s is one of them', (name, want) => expect(isServices(map(name))).toBe(want));
+
+test('UPG-04: keeps the versions that a host is upgraded from and to, also after a rollback', () => {
+  const upgrade = { from: 'v1', to: 'v3', failed: { code: 'X', message: '', at: '' }, rolledBack: '' };
+  expect(recordedVersions(instance('win-1', { version: 'v2', upgrade }))).toEqual(['v2', 'v1', 'v3']);
+  expect(recordedVersions(instance('win-1', { version: 'v1', upgrade }))).toEqual(['v1', 'v3']);
+  expect(recordedVersions(instance('win-1'))).toEqual([]);
+});

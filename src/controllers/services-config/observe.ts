@@ -43,8 +43,10 @@ function versionsInUse(nodes: ServicesConfigStores['nodes'], instances: Services
 /** Index of instances by recorded version, and of Windows Nodes by the versions in their annotations. */
 export const byVersion = 'version';
 
-export function recordedVersion({ status }: WindowsInstance): string[] {
-  return status?.version === undefined || status.version === '' ? [] : [status.version];
+/** Also those of its upgrade: it goes to one of them, and can go back to the other. */
+export function recordedVersions({ status }: WindowsInstance): string[] {
+  const { version = '', upgrade: { from = '', to = '' } = {} } = status ?? {};
+  return [...new Set([version, from, to])].filter(each => each !== '');
 }
 
 export function markedVersions({ metadata: { labels = {}, annotations = {} } }: Node): string[] {

@@ -6,6 +6,7 @@ import type { Client } from '../client.ts';
 import { withDeadline } from '#base/waiting/deadline.ts';
 import type { Leadership } from '../controller/manager.ts';
 import { type Lease, leases } from '../resources.ts';
+import type { Leader } from './leader.ts';
 import { LeaseObserver } from './lease-observer.ts';
 
 export interface LeaseOptions {
@@ -46,11 +47,12 @@ interface Term {
  * Leader election with a Lease, as in client-go: the holder renews it, others wait until it has not changed for its
  * duration. Uses only differences of the local monotonic clock, so clocks need not be in sync.
  */
-export class LeaseLeadership implements Leadership {
+export class LeaseLeadership implements Leadership, Leader {
   readonly #options: Required<LeaseOptions>;
   readonly #label: string;
   readonly #observer: LeaseObserver;
   #term: Term | undefined;
+  #lastTerm: string | undefined;
 
   constructor(options: LeaseOptions) {
     this.#options = withDefaults(options);
@@ -67,6 +69,20 @@ export class LeaseLeadership implements Leadership {
   /** Increases with every change of the leader. */
   get transitions(): number | undefined {
     return this.#term?.transitions;
+  }
+
+  /** Of the Lease as it was last written: if it is deleted, it is created again with another UID. */
+  term(): string | undefined {
+    return this.#lastTerm;
+  }
+
+  async isCurrent(signal: AbortSignal): Promise<boolean> {
+    const term = this.#term;
+    if (term === undefined || !this.isHeld()) return false;
+    return this.#readOwn(term, signal).then(
+      () => true,
+      () => false,
+    );
   }
 
   async acquire(onLost: (why: Error) => void, signal: AbortSignal): Promise<void> {
@@ -216,6 +232,8 @@ export class LeaseLeadership implements Leadership {
     const written = await (current === undefined
       ? client.create(leases, lease, options)
       : client.replace(leases, lease, options));
+    const { uid } = written.metadata;
+    this.#lastTerm = uid === undefined ? undefined : `${uid}.${transitions}`;
     return { written, sentMs };
   }
 

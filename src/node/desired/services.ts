@@ -5,6 +5,7 @@ import { dir, file, splitPath } from '#contract/paths.ts';
 import {
   type HostVariable,
   type HostVariableSource,
+  type Preparation,
   type Service,
   type ServicesManifest,
   service,
@@ -92,10 +93,16 @@ function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Servi
         `--image-credential-provider-bin-dir=${dir.k} --image-credential-provider-config=${file.credentialProviderConfig}`,
     ),
     hostVariables: variables,
+    prepare: metadataRoute(facts),
     dependencies: [serviceName.containerd],
     bootstrap: true,
     priority: 1,
   });
+}
+
+/** Kubelet and pods need the metadata service, whose route a reboot and the overlay network remove. */
+function metadataRoute({ platform }: Pick<ServicesFacts, 'platform'>): Preparation[] {
+  return platform === 'AWS' ? [{ kind: 'host-route', arguments: { address: '169.254.169.254' } }] : [];
 }
 
 /** Whether cloud-node-manager runs on hosts of the platform. */
@@ -189,6 +196,8 @@ function kubeProxyService(facts: ServicesFacts, settings: ServicesSettings): Ser
           ...(featureGates !== '' && { featureGates }),
         },
       },
+      // The network of the hybrid overlay takes over the adapter, and with it the route.
+      ...metadataRoute(facts),
     ],
     dependencies: [serviceName.hybridOverlay],
     priority: 3,

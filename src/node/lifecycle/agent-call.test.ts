@@ -21,6 +21,29 @@ test('gives what a command printed', async () => {
   expect(await callAgent(call({ stdout: 'done\n' }))).toBe('done\n');
 });
 
+const busy: CommandResult = { exitCode: 1, stdout: told('HOST_BUSY', 'stage since noon', 'Wait.'), stderr: '' };
+
+test('waits while another command changes the host, and says so', async () => {
+  const results = [busy, busy, busy, busy, { exitCode: 0, stdout: 'done', stderr: '' }];
+  const [pauses, notes]: [number[], [text: string | undefined, obstacle: AppError | undefined][]] = [[], []];
+  const host = { exec: async () => results.shift(), pause: async (ms: number) => void pauses.push(ms) };
+  const note = (text?: string, obstacle?: AppError) => void notes.push([text, obstacle]);
+  const waiting = { ...call({}), host: host as unknown as HostSession, note };
+  expect(await callAgent(waiting)).toBe('done');
+  expect(pauses).toEqual([1000, 2000, 4000, 5000]);
+  expect(notes[0]).toMatchObject([
+    'waiting for another command on the host (10.0.0.5: stage: stage since noon)',
+    { code: 'HOST_BUSY', remedy: 'Wait.' },
+  ]);
+  expect(notes.at(-1)).toEqual([undefined, undefined]);
+});
+
+test('waits no longer than its signal', async () => {
+  const late = new Error('late');
+  const host = { exec: async () => busy, pause: () => Promise.reject(late) } as unknown as HostSession;
+  await expect(callAgent({ ...call({}), host })).rejects.toBe(late);
+});
+
 test('reads a document', async () => {
   expect((await askAgent(call({ stdout: '{"placed": 3}' }))).number('placed')).toBe(3);
 });

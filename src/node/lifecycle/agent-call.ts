@@ -1,8 +1,10 @@
 import { type ErrorCode, errorCodes } from '#base/error-codes.ts';
+import { backoffMs } from '#base/waiting/backoff.ts';
 import { AppError, attempt, shown } from '#base/errors.ts';
 import { Fields, jsonIn } from '#base/fields.ts';
 import type { CommandResult } from '#host/host.ts';
 import type { HostSession } from './host-session.ts';
+import type { StepTurn } from './step.ts';
 
 export interface AgentCall {
   host: HostSession;
@@ -11,16 +13,33 @@ export interface AgentCall {
   command: string;
   signal: AbortSignal;
   timeoutMs: number;
+  /** Reports that another command runs on the host. */
+  note?: StepTurn['note'];
 }
 
 /** Ten times a full inventory. */
 const maxOutputBytes = 8 * 1024 * 1024;
 
-/** Runs a command of the agent and returns its standard output. Fails with the error that the agent reports. */
-export async function callAgent({ host, address, command, signal, timeoutMs }: AgentCall): Promise<string> {
-  const result = await host.exec(command, { signal, timeoutMs, maxOutputBytes });
-  if (result.exitCode !== 0) throw failureOf(result, address, verbOf(command));
-  return result.stdout;
+const busyPauses = { firstMs: 1000, maxMs: 5000 } as const;
+
+/**
+ * Runs a command of the agent and returns its standard output. Fails with the error that the agent reports. While another command changes
+ * the host, it waits, until the signal is aborted: a former leader may have started that one, or a connection that broke.
+ */
+export async function callAgent(call: AgentCall): Promise<string> {
+  const { host, address, command, signal, timeoutMs, note } = call;
+  for (let tries = 1; ; tries += 1) {
+    const result = await host.exec(command, { signal, timeoutMs, maxOutputBytes });
+    const failure = result.exitCode === 0 ? undefined : failureOf(result, address, verbOf(command));
+    if (failure?.code === 'HOST_BUSY') {
+      note?.(`waiting for another command on the host (${failure.message})`, failure);
+      await host.pause(backoffMs(busyPauses, tries), signal);
+      continue;
+    }
+    if (tries > 1) note?.(undefined);
+    if (failure !== undefined) throw failure;
+    return result.stdout;
+  }
 }
 
 /** Like callAgent, for commands that print one JSON document. */

@@ -1,4 +1,11 @@
-import { isReportOf, parseReport, reportName } from '#contract/agent-report.ts';
+import {
+  type AgentReport,
+  failureIn,
+  isReportOf,
+  parseReport,
+  type ReportEvent,
+  reportName,
+} from '#contract/agent-report.ts';
 import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { type Marks, marksPatch } from '#contract/node-marks.ts';
 import type { InstanceTaint } from '#contract/windows-instance/resource.ts';
@@ -9,7 +16,7 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { type ConfigMap, configMaps, type Node, nodes, type Taint } from '#kube/resources.ts';
 import { NodeReader } from '../node-reader.ts';
-import type { ClusterNodes } from './deps.ts';
+import type { BootReport, ClusterNodes, EventLimits } from './deps.ts';
 import { drainNode } from './drain-node.ts';
 
 export interface NodesOptions {
@@ -54,12 +61,9 @@ export function createClusterNodes({
       ];
       return () => ends.forEach(end => end());
     },
-    lastEvent: ({ name, uid }, { sinceMs = -Infinity, bootId = '' } = {}) => {
-      const report = parseReport(reportOf(name));
-      const last = report.events.at(-1);
-      if (last === undefined || Date.parse(last.time) < sinceMs) return undefined;
-      return isReportOf(report, { bootId, nodeUid: uid }) ? `${last.reason}: ${last.message}` : undefined;
-    },
+    lastEvent: (node, limits) => eventIn(reportOf(node.name), node.uid, limits, events => events.at(-1)),
+    agentFailure: (node, limits) => eventIn(reportOf(node.name), node.uid, limits, failureIn),
+    bootReport: ({ name, uid }, bootId) => bootReportIn(parseReport(reportOf(name)), uid, bootId),
     clearReport: async (node, what, signal) => {
       const body = { data: { [what]: what === 'version' ? '' : 'false' } };
       // The report first: otherwise the operator would mirror its value to the Node again.
@@ -125,4 +129,23 @@ function withTaints(node: Node, taints: readonly InstanceTaint[]): Node {
   const kept = (node.spec?.taints ?? []).filter(taint => !isOld(taint));
   const added = taints.filter(wanted => !kept.some(taint => isSame(taint, wanted)));
   return added.length === 0 ? node : { ...node, spec: { ...node.spec, taints: [...kept, ...added] } };
+}
+
+/** Undefined when it is older, or about another Node or boot. */
+function eventIn(
+  data: ConfigMap['data'],
+  nodeUid: string,
+  { sinceMs = -Infinity, bootId = '' }: EventLimits = {},
+  pick: (events: AgentReport['events']) => ReportEvent | undefined,
+): string | undefined {
+  const report = parseReport(data);
+  const event = isReportOf(report, { bootId, nodeUid }) ? pick(report.events) : undefined;
+  return event === undefined || Date.parse(event.time) < sinceMs ? undefined : `${event.reason}: ${event.message}`;
+}
+
+function bootReportIn(report: AgentReport, nodeUid: string, bootId: string): BootReport {
+  if (report.bootId !== bootId || !isReportOf(report, { nodeUid })) return 'nothing';
+  if (report.rebootRequired) return 'requires reboot';
+  // Agents of earlier versions do not report the boot of their confirmation.
+  return report.confirmedBoot === '' || report.confirmedBoot === bootId ? 'confirmed' : 'nothing';
 }

@@ -11,6 +11,7 @@ import type { HostKey } from '#host/host-key.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import type { Metrics } from '#kube/controller/metrics.ts';
+import type { Leader } from '#kube/leader/leader.ts';
 import type { BundleHashCache } from '../bundle-hash-cache.ts';
 import type { NodeFiles } from '../desired/files.ts';
 import type { PayloadSource } from '../payload-source.ts';
@@ -25,6 +26,8 @@ export interface LifecycleDeps {
   resolver: Pick<Resolver, 'addresses'>;
   inputs: HostInputSource;
   payload: PayloadSource;
+  /** Hosts refuse commands of a former leader. */
+  leader: Leader;
   nodes: ClusterNodes;
   grants: Grants;
   hostKeys: HostKeyStore;
@@ -88,6 +91,10 @@ export interface ClusterNodes {
   follow(name: string, listener: () => void): () => void;
   /** The last event in the report of the agent, unless it is older or about an earlier Node or boot. */
   lastEvent(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
+  /** The failure in the report of the agent that has not been followed by a success, with the same limits. */
+  agentFailure(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
+  /** What the agent has reported in this boot. */
+  bootReport(node: Pick<NodeView, 'name' | 'uid'>, bootId: string): BootReport;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */
@@ -110,6 +117,9 @@ export interface NodeDrainOptions {
   /** What else helps when pods stay. */
   remedy?: string;
 }
+
+/** `confirmed`: all services run. */
+export type BootReport = 'nothing' | 'confirmed' | 'requires reboot';
 
 /** Which events of an agent are about the present state. */
 export interface EventLimits {

@@ -43,9 +43,14 @@ export abstract class HostJourney implements AsyncDisposable {
     return this.instance.spec.address;
   }
 
+  /** SHA-256 of the agent program that runs commands. */
+  get program(): string {
+    return this.agent.sha256;
+  }
+
   /** Command lines for the agent program on this host. */
   get commands(): AgentCommands {
-    return agentCommands(agentProgram(this.agent.sha256));
+    return agentCommands(agentProgram(this.program), this.deps.leader.term());
   }
 
   get username(): string {
@@ -87,5 +92,26 @@ export abstract class HostJourney implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.host[Symbol.asyncDispose]();
+  }
+}
+
+/** A journey that needs nothing of the payload but the agent program, which a step loads. */
+export abstract class AgentJourney extends HostJourney {
+  /** Why it ends before its first act; the Node stays in service. */
+  refusal: string | undefined;
+  #agent: PlainFile | undefined;
+
+  get agent(): PlainFile {
+    if (this.#agent === undefined) throw new Error('the agent program is not loaded yet');
+    return this.#agent;
+  }
+
+  set agent(agent: PlainFile) {
+    this.#agent = agent;
+  }
+
+  /** The name of the kubelet is on the host; where a cloud gives the name, it is not needed any more. */
+  get inventoryOptions(): InventoryOptions {
+    return {};
   }
 }

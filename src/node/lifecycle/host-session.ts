@@ -63,6 +63,11 @@ export class HostSession implements AsyncDisposable {
     return connection;
   }
 
+  /** By the clock of the session. */
+  pause(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#options.clock.sleep(ms, signal);
+  }
+
   /** Aborted when there is no connection, or as soon as it ends. */
   get ended(): AbortSignal {
     return this.#connection?.ended ?? AbortSignal.abort();
@@ -125,7 +130,7 @@ export class HostSession implements AsyncDisposable {
       } catch (error) {
         if (!isAppError(error, 'HOST_CONNECTION_LOST') || left <= 1 || signal.aborted) throw error;
       }
-      await this.#options.clock.sleep(pauseMs, signal);
+      await this.pause(pauseMs, signal);
     }
   }
 

@@ -218,6 +218,15 @@ test('keeps the whole timeline at the end of a journey', () => {
   expect(status).not.toHaveProperty('reboot');
 });
 
+const staged = { from: 'v1', to: 'v2', staged: now };
+test.each([
+  ['is over when the host has joined with its version', 'v2', staged, undefined],
+  ['stays while the host runs the former version', 'v1', staged, staged],
+  ['stays once it was ordered', 'v2', { ...staged, activated: now }, { ...staged, activated: now }],
+])('an upgrade that is staged %s', (_, runs, upgrade, want) => {
+  expect(joinedStatus(view(), node(runs), 'v2', stamp)({ upgrade }).upgrade).toEqual(want);
+});
+
 test('a paused host keeps its status and shows the reason', () => {
   const next = 'configure, because it has no Node';
   const status = pausedStatus(stamp, next)({ phase: 'Failed', step: 'x', timeline: [broken], node: 'win-5' });

@@ -1,9 +1,13 @@
 import { timestamp } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import { shortDuration } from '#base/short-duration.ts';
+import { sentence } from '#base/trim-end.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
+import { isUpToDate } from '#contract/node-marks.ts';
+import { isVersionText } from '#contract/version.ts';
+import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import {
   type InstanceJourney,
   type InstancePhase,
@@ -31,6 +35,8 @@ export interface JourneyView {
   journey?: InstanceJourney | undefined;
   /** The services of the host are being removed. */
   isUninstalled?: boolean;
+  /** The Node is ready and takes pods. */
+  isInService?: boolean;
 }
 
 /** Reasons of conditions that are not error codes. */
@@ -38,12 +44,23 @@ export const conditionReason = {
   joined: 'Joined',
   configuring: 'Configuring',
   removing: 'Removing',
+  upgrading: 'Upgrading',
+  rollingBack: 'RollingBack',
+  /** A later upgrade succeeded after one was rolled back. */
+  upgraded: 'Upgraded',
+  /** The host is in service with its former version, because its upgrade failed. */
+  rolledBack: 'RolledBack',
+  rebooting: 'Rebooting',
   waitsForBudget: 'WaitsForBudget',
   /** The current step takes more than twice the usual time. */
   slowStep: 'SlowStep',
   paused: 'Paused',
   nodeNotReady: 'NodeNotReady',
   otherVersion: 'OtherVersion',
+  /** An upgraded node has to stay healthy for a while. */
+  soaking: 'Soaking',
+  /** The node is in service, and a journey that is due waits. */
+  waits: 'Waits',
 } as const;
 
 export interface StatusStamp {
@@ -57,7 +74,13 @@ export interface StatusStamp {
 const runningMessage = {
   configuring: 'The host is being configured.',
   removing: 'The host is being removed.',
+  rebooting: 'The host is being rebooted.',
 } as const;
+
+function runningKind(phase: InstancePhase): keyof typeof runningMessage {
+  if (phase === 'Removing') return 'removing';
+  return phase === 'Rebooting' ? 'rebooting' : 'configuring';
+}
 
 /** A failure stays visible until the failed step has succeeded. */
 export function configuringStatus(
@@ -65,21 +88,38 @@ export function configuringStatus(
   stamp: StatusStamp,
   phase: InstancePhase = 'Configuring',
 ): StatusChange {
+  if (phase === 'Upgrading' || phase === 'RollingBack') return upgradingStatus(view, stamp, phase);
   const { journal } = view;
-  const isSlow = journal.activity?.remedy !== undefined;
-  const hasFailed = journal.timeline().some(({ lastError }) => lastError !== undefined);
-  const kind = phase === 'Removing' ? 'removing' : 'configuring';
+  const hasFailed = hasFailedStep(journal);
+  const kind = runningKind(phase);
   const running = { status: 'False', reason: conditionReason[kind] } as const;
-  const reason = isSlow ? conditionReason.slowStep : conditionReason[kind];
   return before => {
     const conditions: NewCondition[] = [
       ...(hasFailed && before.conditions
         ? []
         : [{ ...running, type: instanceCondition.configured, message: runningMessage[kind] }]),
-      { ...running, type: instanceCondition.ready, reason, message: activityMessage(journal) },
+      { ...running, type: instanceCondition.ready, ...activityCondition(journal, running.reason) },
     ];
     return withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
   };
+}
+
+/** The host stays configured: with its former version, or with the new one. Its Node is in service until it is cordoned. */
+function upgradingStatus(view: JourneyView, stamp: StatusStamp, phase: 'Upgrading' | 'RollingBack'): StatusChange {
+  const { journal, isInService = false } = view;
+  const reason = conditionReason[phase === 'Upgrading' ? 'upgrading' : 'rollingBack'];
+  const ready = { type: instanceCondition.ready, status: isInService ? 'True' : 'False' } as const;
+  const conditions = [{ ...ready, ...activityCondition(journal, reason) }];
+  return before => withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
+}
+
+function hasFailedStep(journal: JourneyView['journal']): boolean {
+  return journal.timeline().some(({ lastError }) => lastError !== undefined);
+}
+
+function activityCondition(journal: JourneyView['journal'], reason: string): Pick<NewCondition, 'reason' | 'message'> {
+  const isSlow = journal.activity?.remedy !== undefined;
+  return { reason: isSlow ? conditionReason.slowStep : reason, message: activityMessage(journal) };
 }
 
 /** `find node: the kubelet registers its Node; usually 30 s, limit 10 min. Check …` */
@@ -101,7 +141,7 @@ export function failedStatus(
   const condition = {
     status: isTransient ? 'Unknown' : 'False',
     reason: code,
-    message: `${message}. ${remedy}`,
+    message: `${sentence(message)} ${remedy}`,
   } as const;
   const conditions = [
     { ...condition, type: instanceCondition.configured },
@@ -117,7 +157,8 @@ export function readyStatus(node: NodeView | undefined, version: string, stamp: 
   return before => {
     const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, journey: _j, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
-    const recorded = running === version ? version : (before.version ?? (isAdopted(before) ? running : undefined));
+    const claimed = isAdopted(before) && isVersionText(running) ? running : undefined;
+    const recorded = running === version ? version : (before.version ?? claimed);
     const status = {
       ...rest,
       phase: 'Ready' as const,
@@ -135,7 +176,12 @@ function isAdopted({ tokens, agent }: WindowsInstanceStatus): boolean {
 
 /** A journey has finished. */
 export function joinedStatus(view: JourneyView, node: NodeView, version: string, stamp: StatusStamp): StatusChange {
-  return before => readyStatus(node, version, stamp)(withJourney(before, view));
+  return before => {
+    const { upgrade, ...rest } = readyStatus(node, version, stamp)(withJourney(before, view));
+    // A host that joined with the version for which it was staged has no upgrade to end.
+    const isReached = upgradeState(upgrade) === 'staging' && isUpToDate(node, upgrade?.to ?? '');
+    return upgrade === undefined || isReached ? rest : { ...rest, upgrade };
+  };
 }
 
 /** `next` is what the operator would do. */
@@ -162,11 +208,29 @@ export function waitingStatus(why: string, stamp: StatusStamp): StatusChange {
   };
 }
 
+/** A journey that has to wait while its Node stays in service with the version that it runs. */
+export function heldStatus(
+  view: JourneyView,
+  { node, version, why }: { node: NodeView | undefined; version: string; why: string },
+  stamp: StatusStamp,
+): StatusChange {
+  const runs = `Node ${node?.name} runs version ${node?.annotations[nodeAnnotation.version] ?? 'unknown'}`;
+  const waiting = { reason: conditionReason.waitsForBudget, message: `${runs}; ${why}` };
+  const ready = { ...waiting, type: instanceCondition.ready, status: 'True' } as const;
+  return before => {
+    const rest = readyStatus(node, version, stamp)(withJourney(before, view));
+    return node?.ready === true ? withConditions(rest, [ready], stamp) : rest;
+  };
+}
+
 /** Phases of a journey that runs or is interrupted. */
 const openPhases: readonly InstancePhase[] = [
   'Configuring',
+  'Upgrading',
+  'RollingBack',
   'Reconnecting',
   'Adopting',
+  'Rebooting',
   'Removing',
   'Failed',
   'Paused',
@@ -208,7 +272,7 @@ function withJourney(before: WindowsInstanceStatus, view: JourneyView): WindowsI
   return {
     ...rest,
     ...mergeRecord(before, record),
-    ...(version !== undefined && !isUninstalled && { version }),
+    ...(version !== undefined && !isUninstalled && { version: record.version ?? version }),
     ...(journey !== undefined && { journey }),
     timeline: journal.timeline(),
     ...(step !== undefined && { step }),

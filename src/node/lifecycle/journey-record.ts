@@ -17,6 +17,7 @@ import {
   failedStatus,
   isNewJourney,
   joinedStatus,
+  heldStatus,
   type StatusChange,
   withConditions,
 } from './instance-status.ts';
@@ -53,11 +54,14 @@ export class JourneyRecord implements AsyncDisposable {
   #reboot: InstanceReboot | undefined;
   #isUninstalled = false;
   #changes: InstanceRecord = {};
+  #conditions: readonly NewCondition[] = [];
 
   constructor(instance: WindowsInstance, options: JourneyRecordOptions) {
     const { status = {} } = instance;
     const isNew = isNewJourney(instance, options.journey?.name);
-    const { timeline = [], reboot, journey } = isNew ? {} : status;
+    const { timeline = [], journey } = isNew ? {} : status;
+    // A spec that is edited during a reboot is no reason for another one.
+    const isContinued = !isNew || (status.journey !== undefined && status.journey.name === options.journey?.name);
     const attempted = (name: string) => timeline.find(step => step.name === name);
     const started = journey?.started ?? timestamp(options.clock.now());
     this.#journey = options.journey && { ...options.journey, started };
@@ -65,11 +69,15 @@ export class JourneyRecord implements AsyncDisposable {
     this.#finished = new Set(timeline.filter(({ finished }) => finished !== undefined).map(({ name }) => name));
     this.#instance = instance;
     this.#options = options;
-    this.#reboot = reboot;
+    this.#reboot = isContinued ? status.reboot : undefined;
     // A Node that did not register in time will not register later either.
     this.awaitsNode = attempted('bootstrap') !== undefined && attempted('find node')?.lastError === undefined;
     this.installsAgent = attempted('agent service') !== undefined;
-    this.#status = () => configuringStatus(this.#view(), this.#stamp(), this.#phase);
+    this.#status = () => {
+      const stamp = this.#stamp();
+      const running = configuringStatus(this.#view(), stamp, this.#phase);
+      return before => withConditions(running(before), this.#conditions, stamp);
+    };
     this.#writer = new StatusWriter(instance, { ...options, change: () => this.#status() });
     this.journal = new Journal(timeline, options.clock, () => this.#writer.request());
   }
@@ -95,10 +103,10 @@ export class JourneyRecord implements AsyncDisposable {
     await this.#writer.write();
   }
 
-  /** Resolves once it is stored. */
-  async saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
+  /** Resolves once it is stored, with the change of the record. */
+  async saveReboot(reboot: InstanceReboot | undefined, change: InstanceRecord = {}): Promise<void> {
     this.#reboot = reboot;
-    await this.#writer.write();
+    await this.save(change);
   }
 
   /** Goes on as another journey, with the same timeline: its next attempt starts there. */
@@ -107,9 +115,10 @@ export class JourneyRecord implements AsyncDisposable {
     this.#phase = phase;
   }
 
-  /** Resolves once it is stored. */
-  async save(change: InstanceRecord): Promise<void> {
+  /** Resolves once it is stored, with the conditions that belong to it. */
+  async save(change: InstanceRecord, conditions: readonly NewCondition[] = []): Promise<void> {
     this.#changes = { ...this.#changes, ...change };
+    this.#conditions = [...this.#conditions, ...conditions];
     await this.#writer.write();
   }
 
@@ -125,6 +134,12 @@ export class JourneyRecord implements AsyncDisposable {
       const joined = joinedStatus(this.#view(), node, version, stamp);
       return before => withConditions(joined(before), further, stamp);
     };
+    await this.#writer.write();
+  }
+
+  /** The journey goes on later; until then the Node stays in service. `version` is that of the operator. */
+  async hold(node: NodeView | undefined, version: string, why: string): Promise<void> {
+    this.#status = () => heldStatus(this.#view(), { node, version, why }, this.#stamp());
     await this.#writer.write();
   }
 
@@ -151,6 +166,7 @@ export class JourneyRecord implements AsyncDisposable {
     // A name that is only claimed may still turn out to be that of another Node.
     const found = this.#options.nodes.get(this.known.host?.name ?? '');
     const node = found !== undefined && isWindowsNode(found) ? found.name : undefined;
+    const isInService = found !== undefined && found.ready && !found.unschedulable;
     return {
       journal,
       reboot: this.#reboot,
@@ -159,6 +175,7 @@ export class JourneyRecord implements AsyncDisposable {
       record: this.#changes,
       journey: this.#journey,
       isUninstalled: this.#isUninstalled,
+      isInService,
     };
   }
 }

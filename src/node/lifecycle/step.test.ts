@@ -109,6 +109,35 @@ test('reports a timeout with the error of the step', async () => {
   });
 });
 
+test('a step that waits for something says in its remedies and its timeout what that is', async () => {
+  const { run, clock, journal } = bench();
+  const busy = new AppError('HOST_BUSY', 'stage since noon', { remedy: 'End it.' });
+  const waiting = step('a', {
+    usualMs: 100,
+    run: (_, { note }) => (note('waits', busy), new Promise(() => undefined)),
+  });
+  const ended = rejectionOf(runSteps([waiting], [], run));
+  await clock.advance(200);
+  expect(journal.activity?.remedy).toBe('End it.');
+  await clock.advance(800);
+  expect(await ended).toMatchObject({
+    code: 'STEP_TIMEOUT',
+    message: 'step "a" did not finish within 1 s, because of HOST_BUSY: stage since noon',
+    remedy: 'End it.',
+  });
+});
+
+test('a step that waits no more has its own remedy again', async () => {
+  const { run, clock } = bench();
+  const busy = new AppError('HOST_BUSY', 'stage since noon', { remedy: 'End it.' });
+  const waiting = step('a', {
+    run: (_, { note }) => (note('waits', busy), note(undefined), new Promise(() => undefined)),
+  });
+  const ended = rejectionOf(runSteps([waiting], [], run));
+  await clock.advance(1000);
+  expect(await ended).toMatchObject({ message: 'step "a" did not finish within 1 s', remedy: 'Check it.' });
+});
+
 test('gives a remedy after twice the usual time, and only while the step runs', async () => {
   const { run, clock, journal } = bench();
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -1,7 +1,7 @@
 import { notNeeded } from '#base/waiting/abort.ts';
 import type { Clock } from '#base/clock.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
-import { AppError, shown } from '#base/errors.ts';
+import { AppError, isAppError, shown } from '#base/errors.ts';
 import { shortDuration } from '#base/short-duration.ts';
 import type { Log } from '#base/log.ts';
 import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
@@ -38,8 +38,8 @@ export interface StepTimeout<J> {
 export interface StepTurn {
   /** Aborted at the deadline of the step, and when the journey is to end. */
   signal: AbortSignal;
-  /** Reports what the step waits for. */
-  note: (text: string | undefined) => void;
+  /** Reports what the step waits for. With the error that it retries, whose remedy comes before that of the step. */
+  note: (text: string | undefined, obstacle?: AppError) => void;
   report: (progress: InstanceProgress) => void;
   /** Gives the remedy of the step at once. */
   hint: () => void;
@@ -75,13 +75,18 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
     metrics.observe(stepMetrics.seconds, { step: step.name, result }, (clock.monotonicMs() - startMs) / 1000);
   log.info('Running step', { step: step.name });
   journal.begin(step.name, step);
-  const hint = new SlowHint(step, journey, run);
+  let obstacle: AppError | undefined;
+  const remedy = () => obstacle?.remedy ?? step.remedy(journey);
+  const hint = new SlowHint(step, remedy, run);
   try {
-    const error = () => timeoutError(step, journey);
+    const error = () => timeoutError(step, journey, obstacle);
     await withDeadline({ clock, ms: step.limitMs, error, signal }, within =>
       step.run(journey, {
         signal: within,
-        note: text => journal.note(text),
+        note: (text, found) => {
+          obstacle = found;
+          journal.note(text);
+        },
         report: progress => journal.report(progress),
         queued: wait => hint.pause(wait),
         hint: () => hint.give(),
@@ -90,6 +95,8 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
   } catch (thrown) {
     // An abort is not a failure of the step.
     if (signal.aborted) throw signal.reason;
+    // The status may be that of the next leader by now.
+    if (isAppError(thrown, 'LEADER_STALE')) throw thrown;
     const error = asAppError(thrown);
     journal.fail(step.name, error);
     measure('failed');
@@ -104,15 +111,15 @@ async function runStep<J>(step: Step<J>, journey: J, run: StepRun): Promise<void
 const slowFactor = 2;
 
 /** Gives the remedy of a step that takes much longer than usual: the administrator need not wait for the limit. */
-class SlowHint<J> {
-  readonly #step: Step<J>;
-  readonly #journey: J;
+class SlowHint {
+  readonly #step: Pick<Step<unknown>, 'name' | 'usualMs'>;
+  readonly #remedy: () => string;
   readonly #run: StepRun;
   #timer = new AbortController();
 
-  constructor(step: Step<J>, journey: J, run: StepRun) {
+  constructor(step: Pick<Step<unknown>, 'name' | 'usualMs'>, remedy: () => string, run: StepRun) {
     this.#step = step;
-    this.#journey = journey;
+    this.#remedy = remedy;
     this.#run = run;
     void this.#start();
   }
@@ -142,18 +149,19 @@ class SlowHint<J> {
   give(): void {
     const { journal, log } = this.#run;
     try {
-      journal.slow(this.#step.remedy(this.#journey));
+      journal.slow(this.#remedy());
     } catch (error) {
       log.warn('Remedy of a slow step failed', { step: this.#step.name, error });
     }
   }
 }
 
-function timeoutError<J>(step: Step<J>, journey: J): AppError {
+function timeoutError<J>(step: Step<J>, journey: J, obstacle: AppError | undefined): AppError {
   const { name, limitMs, timeout } = step;
   const message = timeout?.message(journey) ?? `step ${shown(name)} did not finish`;
-  return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${shortDuration(limitMs)}`, {
-    remedy: step.remedy(journey),
+  const why = obstacle === undefined ? '' : `, because of ${obstacle.code}: ${obstacle.message}`;
+  return new AppError(timeout?.code ?? 'STEP_TIMEOUT', `${message} within ${shortDuration(limitMs)}${why}`, {
+    remedy: obstacle?.remedy ?? step.remedy(journey),
   });
 }
 

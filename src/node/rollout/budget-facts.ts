@@ -1,7 +1,8 @@
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { Node } from '#kube/resources.ts';
+import { isRollbackAccepted } from '#contract/windows-instance/upgrade-state.ts';
 import type { BudgetHost, NodeState } from './budget.ts';
+import { hostUpgrade } from './version-rollout.ts';
 
 /** The hosts with a Node; `fresh` is newer than the cache. */
 export function budgetHosts(cached: readonly WindowsInstance[], fresh?: WindowsInstance): BudgetHost[] {
@@ -10,21 +11,28 @@ export function budgetHosts(cached: readonly WindowsInstance[], fresh?: WindowsI
     const { metadata, spec, status } = instance;
     const node = boundNode(instance);
     if (node === undefined) return [];
+    const upgrade = hostUpgrade(instance);
     const host: BudgetHost = {
       instance: metadata.name ?? '',
       uid: metadata.uid ?? '',
       node,
       isPaused: spec.paused === true,
       isConfigured: status?.version !== undefined,
-      ...(status?.journey && !isStuck(status) && { journey: status.journey.name }),
+      ...(status?.journey && !isStuck(instance) && { journey: status.journey.name }),
+      ...(upgrade && { upgrade }),
     };
     return [host];
   });
 }
 
-/** A removal that fails again and again holds the budget no longer than any other node that is out of service. */
-function isStuck({ journey, phase }: WindowsInstanceStatus): boolean {
-  return journey?.name === 'remove' && phase === 'Failed';
+/**
+ * A removal that fails again and again holds the budget no longer than any other node that is out of service. So does a rollback that
+ * an administrator has accepted.
+ */
+function isStuck(instance: WindowsInstance): boolean {
+  const { journey, phase } = instance.status ?? {};
+  if (phase !== 'Failed') return false;
+  return journey?.name === 'remove' || (journey?.name === 'rollback' && isRollbackAccepted(instance));
 }
 
 export function nodeStates(nodes: readonly Node[]): Map<string, NodeState> {

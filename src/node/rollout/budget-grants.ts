@@ -21,11 +21,12 @@ import {
   type GrantRequest,
   nodesOutOfService,
   type OutsideBudget,
+  upgradeRefusal,
 } from './budget.ts';
-import { budgetHosts, nodeStates } from './budget-facts.ts';
+import { budgetHosts, nodeState, nodeStates } from './budget-facts.ts';
 import { GrantStore, type GrantStoreParts, type StoredGrants } from './grant-store.ts';
 import type { GrantAnswer, Grants } from './grants.ts';
-import { endGrant, runningGrants, stoppedGrants } from './running-grants.ts';
+import { endGrant, isInService, runningGrants, stoppedGrants } from './running-grants.ts';
 import type { RolloutSettings } from '#contract/rollout.ts';
 import { RolloutSettingsSource } from './settings-source.ts';
 import { WaitingLine } from './waiting-line.ts';
@@ -36,6 +37,8 @@ export interface BudgetGrantsParts extends GrantStoreParts {
   /** Of the operator's namespace. */
   configMaps: Pick<Informer<ConfigMap>, 'store'>;
   recorder: Pick<EventRecorder, 'record'>;
+  /** Of the operator. */
+  version: string;
   clock: Clock;
   log: Log;
 }
@@ -109,6 +112,11 @@ export class BudgetGrants implements Grants {
     this.#finish();
   }
 
+  #isInService(name: string): boolean {
+    const node = this.#parts.nodes.store.get({ namespace: '', name });
+    return node !== undefined && isInService(nodeState(node));
+  }
+
   #isStored(instance: string): boolean {
     const { configMaps, namespace } = this.#parts;
     const map = configMaps.store.get({ namespace, name: configMapName.rolloutGrants });
@@ -132,13 +140,14 @@ export class BudgetGrants implements Grants {
 
   /** From the caches and the last read of the grants; `fresh` is newer than the cache. */
   facts(fresh?: WindowsInstance): BudgetFacts {
-    const { instances, nodes, clock } = this.#parts;
+    const { instances, nodes, version, clock } = this.#parts;
     const facts: BudgetFacts = {
       ...this.#known,
       hosts: budgetHosts(instances.store.list(), fresh),
       nodes: nodeStates(nodes.store.list()),
       waiting: this.line.list(),
       settings: this.#settings.read(),
+      version,
       nowMs: clock.now(),
     };
     return { ...facts, grants: runningGrants({ ...facts, takenMs: this.#takenMs() }) };
@@ -153,7 +162,7 @@ export class BudgetGrants implements Grants {
     this.#blocked.charge(clock.monotonicMs());
     const held = [...this.#held.values()].map(({ grant }) => grant);
     for (let left = attempts; left > 0; left -= 1) {
-      const stored = await this.#store.read(held, signal);
+      const stored = await this.#store.read(held, node => this.#isInService(node), signal);
       const unavailable = this.#blocked.added(stored.unavailable, clock.now());
       this.#known = { grants: stored.grants, unavailable };
       const facts = this.facts(fresh);
@@ -213,6 +222,9 @@ const granted: GrantAnswer = { isGranted: true };
 function takeGrant(request: GrantRequest, facts: BudgetFacts): Change {
   const { grants, nowMs } = facts;
   const own = grants.find(({ uid }) => uid === request.uid);
+  // A grant for a reboot, or from before the roll-out stopped, lets no upgrade start.
+  const refusal = own && upgradeRefusal(request, facts);
+  if (refusal !== undefined) return { grants, answer: { isGranted: false, why: refusal } };
   const answer = own === undefined ? decideGrant(request, facts) : granted;
   if (!answer.isGranted) return { grants, answer };
   // A former instance of the same node has its grant no longer.

@@ -11,6 +11,7 @@ import {
   type NodeState,
   nodesOutOfService,
 } from './budget.ts';
+import type { HostUpgrade } from './version-rollout.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const hour = 3_600_000;
@@ -58,7 +59,8 @@ function scene({
     nodes: new Map(nodes.flatMap((state, at) => (states[state] ? [[`n${at + 1}`, states[state]]] : []))),
     grants: granted.map((at): Grant => ({ ...ask(at), sinceMs: nowMs, ...(machineSet && { machineSet }) })),
     waiting,
-    settings: parseRollout(settings).settings,
+    settings: parseRollout({ first: '0', ...settings }).settings,
+    version: 'v2',
     unavailable: new Map(used.map((at): [string, UnavailableTime] => [`n${at}`, { ms: hour, lastMs: nowMs - 1 }])),
     nowMs,
   };
@@ -68,6 +70,12 @@ function ask(at: number, sinceMs = 0, journey: GrantJourney = 'upgrade'): GrantR
   return { instance: `i${at}`, uid: `u${at}`, node: `n${at}`, journey, sinceMs };
 }
 
+const upgraded = (of: Partial<HostUpgrade>, ...ats: number[]): Scene => ({
+  host: at => (ats.includes(at) ? { upgrade: { ...recorded, ...of } } : {}),
+});
+const recorded: HostUpgrade = { to: 'v2', state: 'staging', isStopping: false, isAccepted: false };
+const failed: Partial<HostUpgrade> = { state: 'rolled back', isStopping: true };
+const two = { maxUnavailable: '2' };
 const rows: [title: string, request: GrantRequest, facts: Scene, want: true | RegExp][] = [
   ['grants the first request', ask(1), {}, true],
   ['waits for a granted node', ask(1), { granted: [2] }, /at most 1 of 3 nodes .*; out of service: n2 \(upgrade\)$/],
@@ -138,6 +146,71 @@ const rows: [title: string, request: GrantRequest, facts: Scene, want: true | Re
     'a Machine that waits for its own set keeps no others waiting',
     ask(1, 9),
     { waiting: [{ ...ask(2, 1), outside: { machineSet: 'set', nodes: [], missing: 1 } }] },
+    true,
+  ],
+  ['waits for the first host to soak', ask(1), { granted: [2], settings: { ...two, first: '1' } }, /soaked .* for n2$/],
+  [
+    'does not wait for its own node, which a former instance took out of service',
+    { ...ask(1), uid: 'new' },
+    { nodes: ['cordoned', 'ok', 'ok'], granted: [1], settings: { first: '1' } },
+    true,
+  ],
+  ['starts as many first hosts as set', ask(1), { granted: [2], settings: { ...two, first: '2' } }, true],
+  [
+    'counts hosts that have soaked',
+    ask(1),
+    { ...upgraded({ state: 'soaked' }, 3), granted: [2], settings: { ...two, first: '1' } },
+    true,
+  ],
+  [
+    'does not count hosts that have soaked with another version',
+    ask(1),
+    { ...upgraded({ state: 'soaked', to: 'v1' }, 3), granted: [2], settings: { ...two, first: '1' } },
+    /first hosts must have soaked/,
+  ],
+  [
+    'does not count a host that was set up again with its own version',
+    ask(1),
+    { ...upgraded({ state: 'soaked', isRepeated: true }, 3), granted: [2], settings: { ...two, first: '1' } },
+    /first hosts must have soaked/,
+  ],
+  [
+    'other journeys need not wait for it',
+    ask(1, 0, 'reboot'),
+    { granted: [2], settings: { ...two, first: '1' } },
+    true,
+  ],
+  ['is stopped by a host that failed', ask(1), upgraded(failed, 2), /roll-out of v2 is stopped: it failed on i2$/],
+  ['is not stopped by a failure of another version', ask(1), upgraded({ ...failed, to: 'v1' }, 2), true],
+  ['is not stopped by its own failure, when it is retried', ask(1), upgraded(failed, 1), true],
+  ['other journeys are not stopped', ask(1, 0, 'reboot'), upgraded(failed, 2), true],
+  [
+    'a host that has swapped its files is not stopped, nor paused',
+    ask(1),
+    {
+      nodes: ['cordoned', 'ok'],
+      host: at => ({ upgrade: { ...recorded, ...(at === 1 ? { state: 'swapping' } : failed) } }),
+      settings: { paused: 'true', first: '1' },
+    },
+    true,
+  ],
+  [
+    'a rollback of a node that is out of service is not paused',
+    ask(1, 0, 'rollback'),
+    { ...upgraded({ state: 'failed', isStopping: true }, 1), nodes: ['down', 'ok'], settings: { paused: 'true' } },
+    true,
+  ],
+  [
+    'a rollback of a node in service is paused',
+    ask(1, 0, 'rollback'),
+    { ...upgraded({ state: 'failed', isStopping: true }, 1), settings: { paused: 'true' } },
+    /paused/,
+  ],
+  ['a rollback comes first', ask(1, 9, 'rollback'), { waiting: [ask(2, 1)] }, true],
+  [
+    'an upgrade that is held back keeps no others waiting',
+    ask(1, 9, 'reboot'),
+    { ...upgraded(failed, 3), waiting: [ask(2, 1)] },
     true,
   ],
   [

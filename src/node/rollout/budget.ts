@@ -2,6 +2,7 @@ import { byteOrder } from '#base/compare.ts';
 import { allowedUnavailable, type RolloutSettings } from '#contract/rollout.ts';
 import type { Grant, GrantJourney, RolloutGrants } from '#contract/rollout-grants.ts';
 import { hasUsedItsHour } from './unavailable-time.ts';
+import { type HostUpgrade, names, rolloutRefusal, type VersionRollout, versionRollout } from './version-rollout.ts';
 
 /** A host as far as the budget is concerned. */
 export interface BudgetHost {
@@ -14,6 +15,7 @@ export interface BudgetHost {
   isConfigured: boolean;
   /** The journey in its status. */
   journey?: GrantJourney;
+  upgrade?: HostUpgrade;
 }
 
 export interface NodeState {
@@ -48,6 +50,8 @@ export interface BudgetFacts extends Omit<RolloutGrants, 'unreadable'> {
   /** Who waits for a grant. */
   waiting: readonly GrantRequest[];
   settings: RolloutSettings;
+  /** Of this operator. */
+  version: string;
   nowMs: number;
 }
 
@@ -111,14 +115,19 @@ export function decideGrant(request: GrantRequest, facts: BudgetFacts): BudgetAn
   const all = { ...facts, waiting };
   if (nextRequests(all).includes(request)) return { isGranted: true };
   const { isPaused } = facts.settings;
-  if (isPaused) return { isGranted: false, why: 'the roll-out is paused: paused is true in ConfigMap windows-rollout' };
+  if (isPaused) return { isGranted: false, why: pausedText };
+  const refusal = upgradeRefusal(request, facts);
+  if (refusal !== undefined) return { isGranted: false, why: refusal };
   const ordered = inOrder(all);
   return { isGranted: false, why: waitText(request, ordered.slice(0, ordered.indexOf(request)), all) };
 }
 
+export const pausedText = 'the roll-out is paused: paused is true in ConfigMap windows-rollout';
+
 /** The requests that get a grant now, in their order. */
 export function nextRequests(facts: BudgetFacts): GrantRequest[] {
   const budget = budgetOf(facts);
+  const upgrades = new UpgradeTurns(facts);
   const grantedBefore: ReadonlySet<string> = new Set(facts.grants.map(({ node }) => node));
   const granted = new Set(grantedBefore);
   const counted = new Set(nodesOutOfService(facts).flatMap(({ node, isCounted }) => (isCounted ? [node] : [])));
@@ -127,7 +136,9 @@ export function nextRequests(facts: BudgetFacts): GrantRequest[] {
   const isNext = (request: GrantRequest): boolean => {
     if (needsNoBudget(request, facts)) return true;
     // There are never more grants than the budget allows.
-    if (facts.settings.isPaused || withoutNode(granted, request) >= budget) return false;
+    if (isHeldByPause(request, grantedBefore, facts) || withoutNode(granted, request) >= budget) return false;
+    // An upgrade that the roll-out holds back keeps no others waiting.
+    if (upgrades.refusal(request) !== undefined) return false;
     // A node that is out of service already takes no more away.
     if (isOut(request, grantedBefore, facts)) return true;
     if (isRoomKept) return false;
@@ -141,8 +152,53 @@ export function nextRequests(facts: BudgetFacts): GrantRequest[] {
   return inOrder(facts).filter(request => {
     const isGranted = isNext(request);
     if (isGranted) for (const nodes of [granted, counted]) nodes.add(request.node);
+    if (isGranted) upgrades.granted(request);
     return isGranted;
   });
+}
+
+/** Why the roll-out of this version does not let the upgrade start; undefined for other journeys. */
+export function upgradeRefusal(request: GrantRequest, facts: BudgetFacts): string | undefined {
+  return new UpgradeTurns(facts).refusal(request);
+}
+
+/** Which upgrades the roll-out of this version lets start, in addition to the budget. */
+class UpgradeTurns {
+  readonly #facts: BudgetFacts;
+  readonly #rollout: VersionRollout;
+
+  constructor(facts: BudgetFacts) {
+    this.#facts = facts;
+    this.#rollout = versionRollout(facts);
+  }
+
+  /** One that has swapped its files must come to its end. No host waits for its own node, which a former instance took out. */
+  refusal({ journey, uid, instance, node }: GrantRequest): string | undefined {
+    if (journey !== 'upgrade' || isUnfinished(uid, this.#facts)) return undefined;
+    const { stoppedBy, running, limit } = this.#rollout;
+    const others = {
+      // A host that failed asks only because an administrator retries it.
+      stoppedBy: stoppedBy.filter(name => name !== instance),
+      running: running.filter(each => each.uid !== uid && each.node !== node),
+      limit,
+    };
+    return rolloutRefusal(others, this.#facts.version);
+  }
+
+  granted({ journey, uid, node }: GrantRequest): void {
+    if (journey === 'upgrade') this.#rollout.running.push({ uid, node });
+  }
+}
+
+function isUnfinished(uid: string, { hosts }: Pick<BudgetFacts, 'hosts'>): boolean {
+  const state = hosts.find(host => host.uid === uid)?.upgrade?.state;
+  return state === 'swapping' || state === 'failed';
+}
+
+/** A pause takes no node out of service, but one that is out comes back. */
+function isHeldByPause(request: GrantRequest, granted: ReadonlySet<string>, facts: BudgetFacts): boolean {
+  if (!facts.settings.isPaused) return false;
+  return !(isUnfinished(request.uid, facts) && isOut(request, granted, facts));
 }
 
 /** Machines of the same set that are gone, but whose Nodes have grants. */
@@ -170,10 +226,11 @@ function isOut({ node }: GrantRequest, grantedNodes: ReadonlySet<string>, { node
   return causeOf(nodes.get(node)) !== undefined || grantedNodes.has(node);
 }
 
-/** Broken nodes first, then the one that waits longest, then by name. */
+/** Broken nodes and rollbacks first, then the one that waits longest, then by name. */
 export function inOrder(facts: BudgetFacts): GrantRequest[] {
   const granted = new Set(facts.grants.map(({ node }) => node));
-  const ranked = facts.waiting.map(request => ({ request, rank: isOut(request, granted, facts) ? 0 : 1 }));
+  const isFirst = (request: GrantRequest) => request.journey === 'rollback' || isOut(request, granted, facts);
+  const ranked = facts.waiting.map(request => ({ request, rank: isFirst(request) ? 0 : 1 }));
   return ranked
     .toSorted((one, other) => one.rank - other.rank || byWaiting(one.request, other.request))
     .map(({ request }) => request);
@@ -182,9 +239,6 @@ export function inOrder(facts: BudgetFacts): GrantRequest[] {
 function byWaiting(one: GrantRequest, other: GrantRequest): number {
   return one.sinceMs - other.sinceMs || byteOrder(one.instance, other.instance) || byteOrder(one.uid, other.uid);
 }
-
-/** More names would not fit into a status. */
-const maxNames = 3;
 
 /** Names who holds the budget and who is ahead. */
 function waitText({ outside }: GrantRequest, before: readonly GrantRequest[], facts: BudgetFacts): string {
@@ -202,9 +256,4 @@ function waitText({ outside }: GrantRequest, before: readonly GrantRequest[], fa
 
 function holderText({ node, cause, journey }: OutOfService): string {
   return `${node} (${journey ?? cause})`;
-}
-
-function names(all: readonly string[]): string {
-  const shown = all.slice(0, maxNames).join(', ');
-  return all.length > maxNames ? `${shown} and ${all.length - maxNames} more` : shown;
 }

@@ -4,6 +4,7 @@ import { type Grant, grantedJourneys, parseGrants, printGrants, type RolloutGran
 import { isAlreadyExists, isConflict, isNotFound } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
+import { hostUpgrade, isUpgradeOpen } from './version-rollout.ts';
 
 export interface GrantStoreParts {
   client: Pick<Client, 'find' | 'create' | 'patch' | 'listAll'>;
@@ -27,14 +28,18 @@ export class GrantStore {
   }
 
   /** `held` are grants that this process has taken: their journeys may not be in the status yet. */
-  async read(held: readonly Grant[], signal: AbortSignal): Promise<StoredGrants> {
+  async read(
+    held: readonly Grant[],
+    isInService: (node: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<StoredGrants> {
     const { client, namespace } = this.#parts;
     const map = await client.find(configMaps, name, { namespace, signal });
     const stored = parseGrants(map?.data);
     if (map !== undefined && stored.unreadable.length === 0) return { ...stored, map };
     const { items } = await client.listAll(windowsInstances, { namespace, signal });
     const lost = items.filter(({ metadata }) => map === undefined || stored.unreadable.includes(metadata.name ?? ''));
-    const rebuilt = lost.flatMap(instance => rebuiltGrant(instance, held));
+    const rebuilt = lost.flatMap(instance => rebuiltGrant(instance, held, isInService));
     return { ...stored, grants: [...stored.grants, ...rebuilt], map };
   }
 
@@ -63,14 +68,29 @@ export class GrantStore {
   }
 }
 
-/** A journey that takes its node out of service has a grant. */
-function rebuiltGrant(instance: WindowsInstance, held: readonly Grant[]): Grant[] {
-  const { metadata, spec, status } = instance;
+/** A journey that has taken its node out of service has a grant, and a node that soaks. */
+function rebuiltGrant(
+  instance: WindowsInstance,
+  held: readonly Grant[],
+  isInService: (node: string) => boolean,
+): Grant[] {
+  const { metadata, spec, status = {} } = instance;
   const [node, uid = ''] = [boundNode(instance), metadata.uid];
   const known = held.find(grant => grant.uid === uid);
   if (known !== undefined) return [known];
-  const { name: journey, started } = status?.journey ?? {};
-  if (node === undefined || spec.paused === true || journey === undefined || !grantedJourneys.has(journey)) return [];
-  const sinceMs = Date.parse(started ?? '');
-  return [{ instance: metadata.name ?? '', uid, node, journey, sinceMs: Number.isNaN(sinceMs) ? 0 : sinceMs }];
+  if (node === undefined || spec.paused === true) return [];
+  const grant = (journey: Grant['journey'], started = '') => {
+    const sinceMs = Date.parse(started);
+    return [{ instance: metadata.name ?? '', uid, node, journey, sinceMs: Number.isNaN(sinceMs) ? 0 : sinceMs }];
+  };
+  const { upgrade } = status;
+  // Its grant ended with the soak, if it failed after that.
+  if (isUpgradeOpen(hostUpgrade(instance)) && upgrade?.soaked === undefined)
+    return grant('upgrade', upgrade?.activated);
+  const { name: journey, started } = status.journey ?? {};
+  if (journey === undefined || !grantedJourneys.has(journey)) return [];
+  return latePermissions.has(journey) && isInService(node) ? [] : grant(journey, started);
 }
+
+/** These journeys work on a node in service first, and ask for a grant when they cordon it. */
+const latePermissions: ReadonlySet<Grant['journey']> = new Set<Grant['journey']>(['upgrade', 'rollback', 'reboot']);

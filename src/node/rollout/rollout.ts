@@ -23,7 +23,10 @@ export interface Rollout {
   watchTurns: (keysOf: (request: GrantRequest) => readonly Key[]) => Watch;
 }
 
-export type RolloutParts = Pick<ControllerParts, 'client' | 'informers' | 'namespace' | 'recorder' | 'clock' | 'log'>;
+export type RolloutParts = Pick<
+  ControllerParts,
+  'client' | 'informers' | 'namespace' | 'recorder' | 'version' | 'clock' | 'log'
+>;
 
 export function createRollout(parts: RolloutParts): Rollout {
   const { informers, namespace } = parts;

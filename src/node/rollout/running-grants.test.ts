@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import { defaultRollout } from '#contract/rollout.ts';
 import type { Grant } from '#contract/rollout-grants.ts';
 import type { BudgetHost, NodeState } from './budget.ts';
+import type { HostUpgrade } from './version-rollout.ts';
 import { endGrant, type GrantFacts, runningGrants, startMs, stoppedGrants } from './running-grants.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 12);
-const soakMs = defaultRollout.soakMs;
 const old: Grant = { instance: 'i1', uid: 'u1', node: 'n1', journey: 'remove', sinceMs: nowMs - startMs };
 const host: BudgetHost = { instance: 'i1', uid: 'u1', node: 'n1', isPaused: false, isConfigured: true };
 const [ok, down, cordoned] = [
@@ -29,12 +28,16 @@ function factsOf({ grant = old, host: one = host, node, more }: Row): GrantFacts
     nodes: new Map(node ? [['n1', node]] : []),
     grants: [grant],
     unavailable: new Map(),
-    settings: defaultRollout,
     nowMs,
     ...more,
   };
 }
 
+const justTaken: Grant = { ...upgrade, sinceMs: nowMs };
+const upgraded = (of: Partial<HostUpgrade>): BudgetHost => ({
+  ...host,
+  upgrade: { to: 'v2', state: 'staging', isStopping: false, isAccepted: false, ...of },
+});
 const onJourney: BudgetHost = { ...host, journey: 'remove' };
 const rows: [title: string, row: Row, want: Grant | 'ended'][] = [
   ['stays while the journey runs', { host: onJourney, node: ok }, old],
@@ -68,19 +71,58 @@ const rows: [title: string, row: Row, want: Grant | 'ended'][] = [
     { ...old, sinceMs: nowMs },
   ],
   ['an instance created again does not inherit it', { host: { ...onJourney, uid: 'u2' }, node: ok }, 'ended'],
-  ['an upgraded node soaks', { node: ok, grant: upgrade }, { ...upgrade, readyMs: nowMs }],
   [
-    'it soaks on',
-    { node: ok, grant: { ...upgrade, readyMs: nowMs - soakMs + 1 } },
-    { ...upgrade, readyMs: nowMs - soakMs + 1 },
-  ],
-  ['it has soaked', { node: ok, grant: { ...upgrade, readyMs: nowMs - soakMs } }, 'ended'],
-  [
-    'it soaks though a user has cordoned it',
-    { node: cordoned, grant: { ...upgrade, readyMs: nowMs - soakMs } },
+    'of an instance that was created again ends at once when the node works',
+    { host: { ...host, uid: 'u2' }, node: ok, grant: { ...upgrade, sinceMs: nowMs } },
     'ended',
   ],
-  ['soaking starts again when the node fails', { node: down, grant: { ...upgrade, readyMs: nowMs - soakMs } }, upgrade],
+  [
+    'of an instance that was created again stays while the node is cordoned',
+    { host: { ...host, uid: 'u2' }, node: cordoned, grant: upgrade },
+    upgrade,
+  ],
+  ['stays while the files are swapped', { host: upgraded({ state: 'swapping' }), node: ok, grant: upgrade }, upgrade],
+  ['stays while the node soaks', { host: upgraded({ state: 'soaking' }), node: ok, grant: upgrade }, upgrade],
+  [
+    'stays while a soaking node is not ready, for longer than an hour',
+    { host: upgraded({ state: 'soaking' }), node: down, grant: upgrade, more: { unavailable: used } },
+    upgrade,
+  ],
+  ['stays while it has to be rolled back', { host: upgraded({ state: 'failed' }), node: ok, grant: upgrade }, upgrade],
+  [
+    'stays an hour if the rollback fails and an administrator has accepted that',
+    { host: upgraded({ state: 'failed', isAccepted: true }), node: down, grant: upgrade, more: { unavailable: used } },
+    'ended',
+  ],
+  [
+    'ends with the soak',
+    { host: upgraded({ state: 'soaked', activatedMs: nowMs, endedMs: nowMs }), node: ok, grant: justTaken },
+    'ended',
+  ],
+  [
+    'ends with the rollback',
+    {
+      host: upgraded({ state: 'rolled back', endedMs: nowMs }),
+      node: ok,
+      grant: { ...justTaken, journey: 'rollback' },
+    },
+    'ended',
+  ],
+  [
+    'does not end with an upgrade before it',
+    { host: upgraded({ state: 'soaked', activatedMs: nowMs - 90_000, endedMs: nowMs }), node: ok, grant: justTaken },
+    justTaken,
+  ],
+  [
+    'ends with the pause of a node that soaks',
+    { host: { ...upgraded({ state: 'soaking' }), isPaused: true }, node: ok, grant: upgrade },
+    'ended',
+  ],
+  [
+    'stays with the pause of a node that is out of service',
+    { host: { ...upgraded({ state: 'swapping' }), isPaused: true }, node: cordoned, grant: upgrade },
+    upgrade,
+  ],
 ];
 for (const [title, row, want] of rows) {
   test(`a grant ${title}`, () => {
@@ -88,12 +130,11 @@ for (const [title, row, want] of rows) {
   });
 }
 
-test('a journey that reports its end ends its grant, after the soak time of an upgrade', () => {
+test('a journey that reports its end ends its grant, but not before the node has soaked', () => {
   const other = { ...old, uid: 'u2' };
-  const facts = { settings: defaultRollout, nowMs };
-  expect(endGrant([old, other], 'u1', facts)).toEqual([other]);
-  expect(endGrant([upgrade], 'u1', facts)).toEqual([{ ...upgrade, readyMs: nowMs }]);
-  expect(endGrant([upgrade], 'u1', { ...facts, settings: { ...defaultRollout, soakMs: 0 } })).toEqual([]);
+  expect(endGrant([old, other], 'u1', { hosts: [host] })).toEqual([other]);
+  expect(endGrant([upgrade], 'u1', { hosts: [upgraded({ state: 'soaking' })] })).toEqual([upgrade]);
+  expect(endGrant([upgrade], 'u1', { hosts: [upgraded({ state: 'staging' })] })).toEqual([]);
 });
 
 test('a stopped journey is charged for its node, a running one is not', () => {

@@ -8,6 +8,7 @@ import type { ConfigMap, Node } from '#kube/resources.ts';
 import { type GrantRequest, inOrder, nextRequests } from './budget.ts';
 import { nodeState } from './budget-facts.ts';
 import type { BudgetGrants } from './budget-grants.ts';
+import { hostUpgrade } from './version-rollout.ts';
 
 export interface TurnSources {
   instances: Pick<Informer<WindowsInstance>, 'addHandler'>;
@@ -37,7 +38,10 @@ export function followTurns(
       void keepAsking();
     }),
     instances.addHandler(
-      handlerFor(({ metadata, spec, status }) => [metadata.uid, spec.paused, status?.journey?.name]),
+      handlerFor(instance => {
+        const { metadata, spec, status } = instance;
+        return [metadata.uid, spec.paused, status?.journey?.name, hostUpgrade(instance)];
+      }),
     ),
     nodes.addHandler(handlerFor(node => (isWindows(node) ? nodeState(node) : undefined))),
     configMaps.addHandler(

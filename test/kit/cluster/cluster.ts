@@ -8,15 +8,15 @@ import type { Connection } from '../../../src/kube/transport/connection.ts';
 import { type KeyPair, publicKeyOf, TestCa } from '../certificates.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { Component, Guard } from './component.ts';
-import { apiServerFlags, controllerManagerFlags, etcdFlags, type Layout } from './flags.ts';
+import { apiServerFlags, controllerManagerFlags, etcdFlags, type FurtherController, type Layout } from './flags.ts';
 
 export interface ClusterOptions {
   /** `Node,RBAC` when absent. */
   authorization?: string;
   /** Beside those that are on by default, e.g. NodeRestriction. */
   admissionPlugins?: readonly string[];
-  /** Beside the default ones, by the name this version of kube-controller-manager knows. */
-  controllers?: readonly string[];
+  /** Beside the default ones. */
+  controllers?: readonly FurtherController[];
   /** Without it no object is garbage collected, signed or filled in; starts faster. */
   controllerManager?: boolean;
   apiServerFlags?: readonly string[];

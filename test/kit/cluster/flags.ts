@@ -9,7 +9,7 @@ export interface Layout {
   managerMinor: number;
   authorization: string;
   admissionPlugins: readonly string[];
-  controllers: readonly string[];
+  controllers: readonly FurtherController[];
   apiServerFlags: readonly string[];
   controllerManagerFlags: readonly string[];
 }
@@ -75,9 +75,17 @@ const controllers: readonly (readonly [old: string, since28: string])[] = [
   ['clusterrole-aggregation', 'clusterrole-aggregation-controller'],
 ];
 
+/** What a test may ask for beside them, by the name before Kubernetes 1.28. */
+const furtherControllers = {
+  nodelifecycle: 'node-lifecycle-controller',
+  replicaset: 'replicaset-controller',
+} as const;
+export type FurtherController = keyof typeof furtherControllers;
+
 export function controllerManagerFlags(layout: Layout): string[] {
   const { folder, managerMinor: minor, controllers: more } = layout;
-  const names = [...controllers.map(([old, since28]) => (minor >= 28 ? since28 : old)), ...more];
+  const wanted = [...controllers, ...more.map(name => [name, furtherControllers[name]] as const)];
+  const names = wanted.map(([old, since28]) => (minor >= 28 ? since28 : old));
   return [
     `--kubeconfig=${folder}/kubeconfig`,
     '--leader-elect=false',

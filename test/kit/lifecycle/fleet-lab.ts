@@ -6,12 +6,13 @@ import { instanceCondition } from '../../../src/contract/windows-instance/resour
 import { isNotFound, unless } from '../../../src/kube/api-error.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import { configMaps, nodes, type Pod, pods } from '../../../src/kube/resources.ts';
-import { fastClock } from '../fast-clock.ts';
+import { fastDates } from '../fast-clock.ts';
 import { refused } from '../memory-api.ts';
 import { type SkippingClock, skippingClock } from '../skipping-clock.ts';
 import { FleetWatch, isCordonedByOperator } from './fleet-watch.ts';
 import { type JoinLab, type LabOperator, namespace, startJoinLab } from './join-lab.ts';
 import { type LabHost, unreachable } from './lab-host.ts';
+import type { newerParts } from './upgrade-lab.ts';
 
 const speed = 40;
 /** So many turns of the event loop without a change mean that all wait for time to pass. */
@@ -29,12 +30,14 @@ export type HostState = 'Ready' | 'removed' | 'stopped' | 'busy';
 export class FleetLab {
   readonly lab: JoinLab;
   readonly watch: FleetWatch;
-  readonly clock: SkippingClock = skippingClock(scaledDates());
+  readonly clock: SkippingClock = skippingClock(fastDates(speed));
   readonly count: number;
   readonly #listed = new Set<number>();
   readonly #dead = new Set<number>();
   readonly #blocked = new Set<number>();
   #operator: LabOperator | undefined;
+  /** Of the operators that are started; default: the first version. */
+  version: Partial<typeof newerParts> = {};
 
   constructor(lab: JoinLab, watch: FleetWatch, count: number) {
     this.lab = lab;
@@ -73,7 +76,8 @@ export class FleetLab {
   async lead(end: 'kill' | 'stop' = 'kill'): Promise<void> {
     if (end === 'stop') await this.#operator?.stop();
     else void this.#operator?.kill();
-    this.#operator = this.lab.start({ client: this.#withEvictions(this.lab.client), clock: this.clock });
+    const client = this.#withEvictions(this.lab.client);
+    this.#operator = this.lab.start({ ...this.version, client, clock: this.clock });
   }
 
   killOperator(): void {
@@ -214,14 +218,14 @@ export class FleetLab {
 /** All hosts have joined; the limit is that of Nodes out of service at once. */
 export async function startFleet(
   count: number,
-  { maxUnavailable, limit }: { maxUnavailable: string; limit: number },
+  { limit, ...settings }: { maxUnavailable: string; limit: number; first?: string; soak?: string },
 ): Promise<FleetLab> {
   const lab = await startJoinLab();
   const watch = new FleetWatch(limit);
   await watch.start(lab.client);
   for (const [name, data] of [
     [configMapName.instances, {}],
-    [configMapName.rollout, { maxUnavailable }],
+    [configMapName.rollout, settings],
   ] as const)
     await lab.client.create(configMaps, { metadata: { name, namespace }, data });
   const fleet = new FleetLab(lab, watch, count);
@@ -233,10 +237,3 @@ export async function startFleet(
 
 export const addressOf = (host: number): string => `10.0.0.${host}`;
 export const nodeOf = (host: number): string => `win-${host}`;
-
-/** Dates advance as fast as all else, so that limits in time are the same by both. */
-function scaledDates() {
-  const clock = fastClock(speed);
-  const [startMs, startedMs] = [systemClock.now(), clock.monotonicMs()];
-  return { ...clock, now: () => startMs + clock.monotonicMs() - startedMs };
-}

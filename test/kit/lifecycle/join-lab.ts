@@ -5,7 +5,7 @@ import { Secret } from '../../../src/base/secret.ts';
 import { slimClient } from '../../../src/cluster/slim.ts';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
-import { agentName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
+import { agentName, configMapName, namespaceName, nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
 import { dir, file } from '../../../src/contract/paths.ts';
 import { noReservations } from '../../../src/contract/reserved.ts';
 import { servicesConfigMap } from '../../../src/contract/services/print.ts';
@@ -46,6 +46,7 @@ import { recordedLog } from '../recorded-log.ts';
 import { until } from '../until.ts';
 import { LabHost, newKey, unreachable } from './lab-host.ts';
 import { memoryPayload } from './memory-payload.ts';
+import { mortal } from './mortal-client.ts';
 
 export const namespace = 'wmco';
 export const version = '11.0.0-abc1234';
@@ -57,8 +58,9 @@ export interface LabBehavior {
   settingsReboot?: boolean;
   /** The request of the kubelet is not approved. */
   noNode?: boolean;
-  /** The agent never comes to its end. */
+  /** The agent never comes to its end, with any version or with this one. */
   noVersion?: boolean;
+  brokenVersion?: string;
   /** The request of the agent is not approved. */
   noCertificate?: boolean;
 }
@@ -189,7 +191,8 @@ export class JoinLab {
       else this.onConnect(target.address, connection);
       return connection;
     };
-    const shared = { informers, recorder, namespace, version, clock, log, metrics: this.metrics };
+    const { version: own = version } = over;
+    const shared = { informers, recorder, namespace, version: own, clock, log, metrics: this.metrics };
     const mirror = agentReportsController({ ...shared, client, installation: { problem: async () => undefined } });
     const resolver = { addresses: async (name: string) => (name === 'win.example.com' ? [address] : []) };
     const installation = new Installation(client, namespace);
@@ -199,10 +202,10 @@ export class JoinLab {
       resolver,
       inputs: {
         loadKeys: async () => [this.privateKey],
-        readFacts: () => this.inputs(this.#defaultInputs()),
+        readFacts: () => this.inputs({ ...this.#defaultInputs(), version: own }),
         prepareInputs: async () => {
           this.tokens += 1;
-          return this.inputs(this.#defaultInputs());
+          return this.inputs({ ...this.#defaultInputs(), version: own });
         },
       },
       dialTcp: async () => undefined,
@@ -271,15 +274,38 @@ export class JoinLab {
 
   /** Writes only its report, as the agent does. */
   async #actAsAgent(name: string, host: LabHost): Promise<void> {
-    const { annotations = {} } = (await this.node(name))?.metadata ?? {};
-    const wanted = annotations[nodeAnnotation.desiredVersion];
+    const wanted = await this.#versionFor(name, host);
     const report = await this.client.get(configMaps, reportName(name), { namespace });
-    const { version: reported, rebootRequired } = parseReport(report.data);
-    if (wanted === undefined || rebootRequired || this.behavior.noVersion) return;
+    const { version: reported, rebootRequired, bootId, confirmedBoot } = parseReport(report.data);
+    const bootID = host.model.bootId;
+    const isWaiting = rebootRequired && ['', bootID].includes(bootId);
+    if (wanted === undefined || isWaiting) return;
     host.agentBoot ??= host.boots;
     const isBefore = this.behavior.settingsReboot === true && host.agentBoot === host.boots;
-    if (isBefore) await this.report({ rebootRequired: 'true' }, name);
-    else if (reported !== wanted) await this.report({ version: wanted }, name);
+    if (isBefore) await this.report({ rebootRequired: 'true', bootID }, name);
+    else if (reported !== wanted || confirmedBoot !== bootID)
+      await this.report({ version: wanted, rebootRequired: 'false', bootID, confirmedBootID: bootID }, name);
+  }
+
+  /** The version of the files of the host, if its agent works. */
+  async #versionFor(name: string, host: LabHost): Promise<string | undefined> {
+    const desired = (await this.node(name))?.metadata.annotations?.[nodeAnnotation.desiredVersion];
+    if (desired === undefined || this.behavior.noVersion === true) return undefined;
+    const version = (await host.activator.version()) || desired;
+    return version !== this.behavior.brokenVersion && host.activator.reports(version) ? version : undefined;
+  }
+
+  /** No host is upgraded, however old its version is. */
+  async pauseRollout(): Promise<void> {
+    const metadata = { name: configMapName.rollout, namespace };
+    await this.client.create<ConfigMap>(configMaps, { metadata, data: { paused: 'true' } });
+  }
+
+  /** The services that agents of a version apply. */
+  async addServices(of: string): Promise<void> {
+    const services = [containerd, kubelet, kubeProxy];
+    const manifest = { services, files: [], environment: {}, watchedEnvironment: [] };
+    await this.client.create(configMaps, servicesConfigMap(manifest, of, namespace));
   }
 
   /** What the agent of a host writes. */
@@ -346,9 +372,8 @@ export async function startJoinLab(): Promise<JoinLab> {
   });
   for (const name of [namespace, namespaceName.machineApi]) await client.create(namespaces, { metadata: { name } });
   await client.create(customResourceDefinitions, windowsInstanceCrd() as CustomResourceDefinition);
-  const manifest = { services: [containerd, kubelet, kubeProxy], files: [], environment: {}, watchedEnvironment: [] };
-  await client.create(configMaps, servicesConfigMap(manifest, version, namespace));
   const lab = new JoinLab(client, cluster.url, kubeconfig);
+  await lab.addServices(version);
   const informers = new Informers({ client });
   const seen = informers.get(nodes);
   const lookFor = ({ metadata }: Node) =>
@@ -367,18 +392,4 @@ export async function startJoinLab(): Promise<JoinLab> {
   await seen.synced;
   await client.list(windowsInstances, { namespace });
   return lab;
-}
-
-/** The client of a process that can be killed: from then on no request reaches the server. */
-function mortal(client: Client, death: AbortSignal): Client {
-  return new Proxy(client, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      if (typeof member !== 'function') return member;
-      return (...args: unknown[]) => {
-        if (death.aborted) throw death.reason;
-        return (member as (...given: unknown[]) => unknown).apply(target, args);
-      };
-    },
-  });
 }

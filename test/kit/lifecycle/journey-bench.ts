@@ -28,6 +28,7 @@ import { NodeNames } from '../../../src/node/lifecycle/node-names.ts';
 import { unlimitedGrants } from '../unlimited-grants.ts';
 import { Slots } from '../../../src/base/waiting/slots.ts';
 import { runSteps, type Step } from '../../../src/node/lifecycle/step.ts';
+import { onlyLeader } from '../../../src/kube/leader/leader.ts';
 import type { HostInputs, LifecycleDeps } from '../../../src/node/lifecycle/deps.ts';
 import { MemoryApi } from '../memory-api.ts';
 import { MemoryInformer } from '../memory-informer.ts';
@@ -115,13 +116,14 @@ export class JourneyBench {
   #record(instance: WindowsInstance, { nodes: cluster }: LifecycleDeps): JourneyRecord {
     const { api: client, clock, reboots, records } = this;
     class ListedRecord extends JourneyRecord {
-      override saveReboot(reboot: InstanceReboot | undefined): Promise<void> {
+      override saveReboot(reboot: InstanceReboot | undefined, change?: InstanceRecord): Promise<void> {
         reboots.push(reboot);
-        return super.saveReboot(reboot);
+        return super.saveReboot(reboot, change);
       }
-      override save(change: InstanceRecord): Promise<void> {
-        records.push(change);
-        return super.save(change);
+      override save(...saved: Parameters<JourneyRecord['save']>): Promise<void> {
+        const [change] = saved;
+        if (Object.keys(change).length > 0) records.push(change);
+        return super.save(...saved);
       }
     }
     return new ListedRecord(instance, { client, clock, log: this.logged.log, nodes: cluster, phase: 'Configuring' });
@@ -132,6 +134,7 @@ export class JourneyBench {
     const content = new Secret('{}');
     const facts = { version: 'v2', reserved: noReservations, platform: 'None', apiServerUrl: '', ...options.inputs };
     return {
+      leader: onlyLeader,
       connect: this.host.connect,
       dialTcp: options.dialTcp ?? (async () => undefined),
       resolver: { addresses: async name => (name === 'win.example.com' ? ['fd00::1', this.host.address] : []) },

@@ -17,6 +17,7 @@ import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
 import { runIn, worldOf } from '../agent-bench.ts';
 import { ModelHost } from '../model-host.ts';
 import { recordedLog } from '../recorded-log.ts';
+import { LabActivator } from './lab-activator.ts';
 
 /** What goes wrong on a host; each is asked before the act and may throw. */
 export interface HostFaults {
@@ -51,6 +52,8 @@ export class LabHost {
   readonly address: string;
   readonly model = new ModelHost();
   readonly logged = recordedLog();
+  /** The temporary service that swaps files. */
+  readonly activator = new LabActivator(this.model, () => this.onChange());
   hostKey = anyKey();
   faults: HostFaults = {};
   /** Every command, in order. */
@@ -123,6 +126,7 @@ export class LabHost {
     this.disconnect();
     await new Promise(resolve => setTimeout(resolve, this.bootMs));
     await this.model.reboot();
+    this.activator.look();
     this.boots += 1;
     [this.#isDown, this.#isOrdered] = [false, false];
     this.onChange();
@@ -140,6 +144,7 @@ export class LabHost {
     const [verb = ''] = words;
     if (verbs.every(({ name }) => name !== verb) && verb.startsWith('remove-')) return this.#remove(verb);
     const { code, out, err } = await runIn(worldOf(this.model, this.logged, { program }), words.join(' '));
+    this.activator.look();
     this.onChange();
     return { exitCode: code, stdout: this.#altered(words[0] ?? '', out), stderr: err };
   }

@@ -2,6 +2,8 @@ import { type WindowsInstance, windowsInstances } from '../../../src/cluster/win
 import { agentName, instanceAnnotation } from '../../../src/contract/names.ts';
 import { dir } from '../../../src/contract/paths.ts';
 import type { LifecycleParts } from '../../../src/controllers/lifecycle/controller.ts';
+import type { Client } from '../../../src/kube/client.ts';
+import { refused } from '../memory-api.ts';
 import { until } from '../until.ts';
 import { type JoinLab, type LabOperator, namespace, startJoinLab } from './join-lab.ts';
 import type { LabHost } from './lab-host.ts';
@@ -44,4 +46,18 @@ export async function remains({ model }: LabHost): Promise<string[]> {
     [dir.k, dir.agentPrograms, dir.agentNative].some(folder => path.startsWith(`${folder}\\`)),
   );
   return [...services.map(({ name }) => name), ...files];
+}
+
+/** As an admission webhook does that protects all pods, while it is on. */
+export function refusingEvictions(client: Client, isOn = () => true): Client {
+  const create: Client['create'] = (resource, object, options = {}) =>
+    options.subresource === 'eviction' && isOn()
+      ? Promise.reject(refused(403, 'Forbidden'))
+      : client.create(resource, object, options);
+  return new Proxy(client, {
+    get: (target, name) => {
+      const member: unknown = name === 'create' ? create : Reflect.get(target, name);
+      return typeof member === 'function' ? (member as (...args: unknown[]) => unknown).bind(target) : member;
+    },
+  });
 }

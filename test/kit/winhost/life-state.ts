@@ -1,5 +1,5 @@
 import { serviceName } from '../../../src/contract/names.ts';
-import { dir, file } from '../../../src/contract/paths.ts';
+import { dir, file, orderedRebootFile } from '../../../src/contract/paths.ts';
 import type { WindowsHost } from './host.ts';
 import { bundlePath } from '../manual-operator.ts';
 import { seeFiles, type Snapshot, takeSnapshot } from './snapshot.ts';
@@ -51,8 +51,11 @@ function lastingPart(host: WindowsHost, name: string, content: string): string |
     case file.agentCertificate:
     case file.agentKey:
       return '';
+    // After which reboot it exists depends on the step that was disturbed.
+    case orderedRebootFile.toLowerCase():
+      return undefined;
     case records.state:
-      return JSON.stringify({ ...text(), reboot: undefined, takenBack: undefined });
+      return JSON.stringify({ ...text(), reboot: undefined, lastBoot: undefined, takenBack: undefined });
     case records.manifest:
       return JSON.stringify({ ...text(), node: undefined });
     default:

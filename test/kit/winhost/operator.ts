@@ -125,7 +125,8 @@ export class ManualLabOperator extends ManualOperator {
 
   /** Fails where a program still has a file open, as on Windows. */
   async removeDirectories(host: WindowsHost): Promise<void> {
-    await host.exec([dir.temp, dir.log, dir.cniState, dir.k].map(path => `rmdir /s /q ${path}`).join(' & '));
+    const folders = [dir.temp, dir.log, dir.cniState, dir.k, dir.agentPrograms];
+    await host.exec(folders.map(path => `rmdir /s /q ${path}`).join(' & '));
   }
 
   /** Reboots the host as the operator does, in the boot that it has seen. */

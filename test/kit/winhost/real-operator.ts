@@ -101,7 +101,7 @@ export class OperatorProcess implements AsyncDisposable {
   }
 
   #words(): string[] {
-    const { folder, payload, kubeletVersion } = this.#deployment;
+    const { folder, payload, kubeletVersion, version } = this.#deployment;
     return [
       join(import.meta.dirname, 'real-pod.sh'),
       folder,
@@ -109,7 +109,7 @@ export class OperatorProcess implements AsyncDisposable {
       join(repositoryRoot, 'src/bin/wmco.ts'),
       'operator',
       `--payload-dir=${payload}`,
-      `--payload-cache-dir=${join(folder, 'cache')}`,
+      `--payload-cache-dir=${join(folder, `cache-${version}`)}`,
       `--kubelet-version=${kubeletVersion}`,
       '--metrics-bind-address=127.0.0.1:0',
       '--health-probe-bind-address=127.0.0.1:0',

@@ -9,11 +9,12 @@ import type { Programs } from './operator-bundle.ts';
 /** Makes the payload folder of an image: the agent itself, and a double for every other program. */
 export async function makePayload(
   folder: string,
-  { agent, kubelet, logRunner, service }: Programs & { agent: string },
+  { agent, kubelet, logRunner, service, containerd = service }: Programs & { agent: string; containerd?: string },
 ) {
   const real = new Map([
     [`${agentName}.exe`, agent],
     ['kubelet.exe', kubelet],
+    ['containerd.exe', containerd],
     ['kube-log-runner.exe', logRunner],
   ]);
   const hashes: Record<string, string> = {};

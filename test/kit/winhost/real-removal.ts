@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
-import { configMapName, operatorName } from '../../../src/contract/names.ts';
+import { configMapName } from '../../../src/contract/names.ts';
 import type { Resource } from '../../../src/kube/resource.ts';
 import {
   clusterRoleBindings,
@@ -115,10 +115,4 @@ export async function killAt(operator: OperatorProcess, { instance }: Member, { 
 /** Ends the commands of the operator on the host, which outlive it. */
 export function killCommands({ host }: Member): number {
   return new AgentService(host).kill();
-}
-
-/** Starts the next operator at once: the Lease of a killed one would expire only after minutes. */
-export async function nextOperator(scene: RealScene, run: string): Promise<OperatorProcess> {
-  await scene.admin.delete(leases, operatorName, { namespace: scene.namespace });
-  return scene.startOperator(run);
 }

@@ -29,6 +29,7 @@ import {
 } from '../openshift-objects.ts';
 import { accountToken } from '../account-token.ts';
 import { makeSecret, operatorScene } from '../operator-scene.ts';
+import type { ClusterOptions } from '../cluster/cluster.ts';
 import { type LabCluster, startLabCluster } from './cluster.ts';
 import { administratorCa } from './furnished-host.ts';
 import { buildKubelet } from './kubelet/build.ts';
@@ -36,6 +37,7 @@ import { WindowsLab } from './lab.ts';
 import { type OtherOperators, startOtherOperators } from './real-doubles.ts';
 import { type Deployment, OperatorProcess } from './real-operator.ts';
 import { makePayload } from './real-payload.ts';
+import { makeRelease, type NewRelease, type Release } from './releases.ts';
 
 /** A whole cluster with everything but hosts: API server, operator as its own process, name server, other operators. */
 export interface RealScene extends AsyncDisposable {
@@ -54,7 +56,10 @@ export interface RealScene extends AsyncDisposable {
   /** With which the operator shows itself to the API server. */
   operatorToken: string;
   /** Starts the operator; the name of the run is that of its log. */
-  startOperator(run: string): Promise<OperatorProcess>;
+  startOperator(run: string, release?: Release): Promise<OperatorProcess>;
+  /** The one of `version` and `payload`, which is started unless another is given. */
+  release: Release;
+  makeRelease(wanted: NewRelease): Promise<Release>;
   instances(): Promise<WindowsInstance[]>;
   /** Waits until exactly these instances are ready. */
   ready(names: readonly string[], operator: OperatorProcess): Promise<void>;
@@ -63,16 +68,19 @@ export interface RealScene extends AsyncDisposable {
   list(addresses: readonly string[]): Promise<void>;
 }
 
+/** Parts of the cluster that not every test has. */
+export type RealSceneOptions = Pick<ClusterOptions, 'controllers' | 'controllerManagerFlags'>;
+
 export const platform = 'VSphere';
 const version = '11.0.0-abc1234';
 const podName = `${operatorName}-7d9c5b8f6c-x2k4q`;
 const readyMs = 240_000;
 
-export async function startRealScene(agent: string): Promise<RealScene> {
+export async function startRealScene(agent: string, options: RealSceneOptions = {}): Promise<RealScene> {
   await using stack = new AsyncDisposableStack();
   const kubelet = await buildKubelet();
   const lab = stack.use(await WindowsLab.start());
-  const cluster = stack.use(await startLabCluster(lab, { admissionPlugins: ['NodeRestriction'] }));
+  const cluster = stack.use(await startLabCluster(lab, { ...options, admissionPlugins: ['NodeRestriction'] }));
   const names = stack.use(await startNameServer({}, { host: lab.address, port: 53 }));
   const { url, ca, kubeconfigText: kubeconfig } = cluster.cluster;
   const objects = clusterObjects(cluster);
@@ -88,18 +96,17 @@ export async function startRealScene(agent: string): Promise<RealScene> {
   const otherOperators = stack.use(startOtherOperators(cluster.client));
   const privateKey = await readFile(lab.privateKeyFile, 'utf8');
   const operatorToken = await accountToken(admin, namespace, operatorName);
-  const deployment: Deployment = {
+  const deployment: Omit<Deployment, 'version' | 'payload'> = {
     folder: join(lab.folder, 'operator'),
     namespace,
     podName,
-    version,
     url,
     ca,
     token: operatorToken,
-    payload: payloadFolder,
     kubeletVersion: cluster.cluster.version,
     nameServer: lab.address,
   };
+  const release: Release = { version, payload: payloadFolder, hashes: payload };
   const instances = async () => (await admin.list(windowsInstances, { namespace })).items;
   const all = stack.move();
   return {
@@ -113,7 +120,10 @@ export async function startRealScene(agent: string): Promise<RealScene> {
     payload,
     privateKey,
     operatorToken,
-    startOperator: async run => all.use(await OperatorProcess.start(deployment, run)),
+    release,
+    makeRelease: wanted => makeRelease(join(lab.folder, `release-${wanted.version}`), doubles, wanted),
+    startOperator: async (run, { version, payload } = release) =>
+      all.use(await OperatorProcess.start({ ...deployment, version, payload }, run)),
     instances,
     ready: (wanted, operator) => untilReady(instances, wanted, operator),
     givePrivateKey: () => makeSecret(admin, namespace, secretName.privateKey, { [secretKey.privateKey]: privateKey }),

@@ -7,7 +7,7 @@ export const aclCalls = {
     CreateFileW: {
       prototype:
         'void *__stdcall CreateFileW(str16 path, uint32_t access, uint32_t share, void *security, uint32_t disposition, uint32_t flags, void *template)',
-      why: 'Opens a file, a directory or the link itself (FILE_FLAG_OPEN_REPARSE_POINT), never its target',
+      why: 'Opens a file, a directory or the link itself (FILE_FLAG_OPEN_REPARSE_POINT), never its target; alone, as a lock',
     },
     GetFileInformationByHandle: {
       prototype: 'int __stdcall GetFileInformationByHandle(void *file, void *information)',
@@ -107,6 +107,10 @@ export const registryCalls = inLibrary('advapi32.dll', {
   RegDeleteValueW: {
     prototype: 'uint32_t __stdcall RegDeleteValueW(void *key, str16 name)',
     why: 'Removes a machine variable',
+  },
+  RegFlushKey: {
+    prototype: 'uint32_t __stdcall RegFlushKey(void *key)',
+    why: 'Writes the services of a swap of files to disk, so that a power cut does not lose them',
   },
   RegCloseKey: {
     prototype: 'uint32_t __stdcall RegCloseKey(void *key)',

@@ -17,6 +17,7 @@ class FakeRegistry {
   /** Handles that are open; must be none when a call is over. */
   readonly open = new Map<bigint, string>();
   /** Result of every call of the name, instead of doing it. */
+  readonly flushed: string[] = [];
   failing: Record<string, number> = {};
   /** What was asked for when a key was opened. */
   readonly accesses: number[] = [];
@@ -62,6 +63,10 @@ class FakeRegistry {
       name.write(`${entry[0]}\0`, 'utf16le');
       nameLength[0] = entry[0].length;
       return 0;
+    },
+    RegFlushKey: (key: unknown) => {
+      this.flushed.push(this.#path(key));
+      return this.#failing('RegFlushKey') ?? 0;
     },
     RegSetValueExW: (...args: unknown[]) => {
       const [name, type, data, bytes] = [args[1] as string, args[3] as number, args[4] as Buffer, args[5]];
@@ -235,6 +240,7 @@ const failures: [string, string, number, (registry: Registry) => unknown, string
   ['a write', 'RegSetValueExW', 5, registry => registry.setText(key, 'A', 'secret'), 'WINDOWS_ACCESS_DENIED'],
   ['a removal', 'RegDeleteValueW', 5, registry => registry.removeValue(key, 'A'), 'WINDOWS_ACCESS_DENIED'],
   ['the making of a key', 'RegCreateKeyExW', 5, registry => registry.volatileKeyTime(key), 'WINDOWS_ACCESS_DENIED'],
+  ['a flush', 'RegFlushKey', 87, registry => registry.flush(key), 'WINDOWS_CALL_FAILED'],
   ['the time of a key', 'RegQueryInfoKeyW', 87, registry => registry.volatileKeyTime(key), 'WINDOWS_CALL_FAILED'],
 ];
 for (const [what, call, number, act, code] of failures) {

@@ -21,6 +21,8 @@ export interface Registry {
    * dates a key in one step, so that concurrent processes get the same time.
    */
   volatileKeyTime(key: string): bigint;
+  /** Writes the key to disk, with everything in the same file of the registry; Windows does so late by itself. */
+  flush(key: string): void;
 }
 
 type Calls = Record<keyof typeof registryCalls, NativeFunction>;
@@ -56,6 +58,12 @@ export function openRegistry(koffi: Koffi): Registry {
       });
     },
     volatileKeyTime: key => createVolatileKey(calls, key),
+    flush(key) {
+      withKey(calls, key, access.query, handle => {
+        const result = Number(calls.RegFlushKey(handle));
+        if (result !== 0) throw windowsError('RegFlushKey', described(key), result);
+      });
+    },
   };
 }
 

@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { AdapterMemory, routeRows } from '../../../../test/kit/adapter-memory.ts';
 import { AppError } from '#base/errors.ts';
-import { decodeAdapters, decodeDefaultRoutes, joinRoutes, routeBytes } from './adapter-records.ts';
+import { decodeAdapters, decodeDefaultRoutes, joinRoutes } from './adapter-records.ts';
+import { routeBytes } from './route-records.ts';
 
 const base = 0x10_0000n;
 const ipv4 = (text: string) => text.split('.').map(Number);
@@ -108,7 +109,7 @@ test('finds the routes to everywhere among the others', () => {
     { index: 9, metric: 0xffff_ffff },
     { index: 9, metric: 5, family: 23 },
   ]);
-  expect(decodeDefaultRoutes(rows)).toEqual([
+  expect(decodeDefaultRoutes(rows)).toMatchObject([
     { interfaceIndex: 4, metric: 256 },
     { interfaceIndex: 9, metric: 0 },
   ]);

@@ -1,5 +1,6 @@
-import type { Adapter } from '../../ports.ts';
+import type { Adapter, Route } from '../../ports.ts';
 import { Memory } from '../memory.ts';
+import { decodeRoutes, knownMetric } from './route-records.ts';
 
 /** An adapter with its own part of the metric. */
 export interface ListedAdapter extends Omit<Adapter, 'defaultRouteMetric'> {
@@ -7,12 +8,7 @@ export interface ListedAdapter extends Omit<Adapter, 'defaultRouteMetric'> {
 }
 
 /** A route to 0.0.0.0/0. */
-export interface DefaultRoute {
-  interfaceIndex: number;
-  metric: number;
-}
-
-export const routeBytes = 104;
+type DefaultRoute = Pick<Route, 'interfaceIndex' | 'metric'>;
 
 /** The list of IP_ADAPTER_ADDRESSES in a buffer with the given address, without the loopback. */
 export function decodeAdapters(bytes: Buffer, address: bigint): ListedAdapter[] {
@@ -28,13 +24,9 @@ export function decodeAdapters(bytes: Buffer, address: bigint): ListedAdapter[] 
   }));
 }
 
-/** The rows of a MIB_IPFORWARD_TABLE2 of IPv4, without the count before them. */
+/** The default routes in the rows of a MIB_IPFORWARD_TABLE2. */
 export function decodeDefaultRoutes(rows: Buffer): DefaultRoute[] {
-  const count = Math.floor(rows.length / routeBytes);
-  const routes = Array.from({ length: count }, (_, index) => rows.subarray(index * routeBytes));
-  return routes
-    .filter(row => row.readUInt16LE(12) === ipv4Family && row.readUInt8(40) === 0)
-    .map(row => ({ interfaceIndex: row.readUInt32LE(8), metric: knownMetric(row.readUInt32LE(84)) }));
+  return decodeRoutes(rows).filter(({ destination }) => destination.endsWith('/0'));
 }
 
 /** The route with the lowest sum of route and interface metric is used. */
@@ -81,11 +73,6 @@ function printIpv6(bytes: Buffer): string {
 
 function macOf(bytes: Buffer): string {
   return [...bytes].map(byte => byte.toString(16).padStart(2, '0')).join('-');
-}
-
-/** All bits set mean unknown. */
-function knownMetric(metric: number): number {
-  return metric === 0xff_ff_ff_ff ? 0 : metric;
 }
 
 /** Offsets of the structures in a linked list; the pointer to the next one is at offset 8 of each. */

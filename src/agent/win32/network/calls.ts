@@ -17,6 +17,20 @@ export const adapterCalls = inLibrary('iphlpapi.dll', {
   },
 });
 
+/** Changes of routes. */
+export const routeCalls = inLibrary('iphlpapi.dll', {
+  CreateIpForwardEntry2: {
+    prototype: 'uint32_t __stdcall CreateIpForwardEntry2(void *row)',
+    why: 'Restores the route to the metadata service of AWS, which a reboot and the overlay network remove',
+    proof: 'double',
+  },
+  DeleteIpForwardEntry2: {
+    prototype: 'uint32_t __stdcall DeleteIpForwardEntry2(void *row)',
+    why: 'Removes that route over a gateway or adapter that is not used any more',
+    proof: 'double',
+  },
+});
+
 /** The name of the host. */
 export const computerNameCalls = {
   ...inLibrary('kernel32.dll', {

@@ -6,6 +6,7 @@ import { configMapName } from '#contract/names.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { configMaps, events, nodes } from '#kube/resources.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
+import { sandboxDouble } from '../../../../test/kit/sandbox-double.ts';
 import { type StatusCluster, statusCluster } from '../../../../test/kit/status-cluster.ts';
 import {
   instanceOf,
@@ -14,7 +15,6 @@ import {
   statuses,
   step,
 } from '../../../../test/kit/status-views.ts';
-import type { RunningSandbox } from '../running.ts';
 import { playRemoveStory } from './remove-story.ts';
 
 /** The test is the operator. */
@@ -39,18 +39,11 @@ async function join(...names: string[]): Promise<void> {
 }
 
 function play(services: string[] = [], timeoutMs = 60_000): Promise<void> {
-  const { client, namespace, sandbox } = cluster;
+  const { client } = cluster;
   const installed = { services, networks: [] };
   const machine = { name: 'win-2', faults: [], sshSessions: 0, uploadedBytes: 0, reboots: 0, installed };
-  const running: RunningSandbox = {
-    kubeconfig: sandbox.kubeconfig,
-    url: sandbox.url,
-    namespace,
-    operatorExit: new AbortController().signal,
-    hosts: () => [machine],
-    [Symbol.asyncDispose]: async () => undefined,
-  };
-  return playRemoveStory({ terminal, sandbox: running, client, timeoutMs, signal: terminal.signal });
+  const sandbox = sandboxDouble(cluster, { hosts: () => [machine] });
+  return playRemoveStory({ terminal, sandbox, client, timeoutMs, signal: terminal.signal });
 }
 
 const inNamespace = () => ({ namespace: cluster.namespace });

@@ -1,27 +1,13 @@
-import { AppError } from '#base/errors.ts';
 import { configMapName } from '#contract/names.ts';
-import type { Client } from '#kube/client.ts';
 import { events, nodes } from '#kube/resources.ts';
 import { deleteEntry } from '../../remove/request.ts';
 import { findTarget } from '../../remove/target.ts';
 import { watchRemoval } from '../../remove/watch-removal.ts';
-import { oneLine, printable, type SafeText, safe } from '../../safe-text.ts';
+import { type SafeText, safe } from '../../safe-text.ts';
 import { type WatchedCluster, watchCluster } from '../../status/cluster-reader.ts';
-import { ChangeLines } from '../../status/screen/change-lines.ts';
-import { follow } from '../../status/screen/follow.ts';
 import { durationText } from '../../status/view/amounts.ts';
 import { hostViews } from '../../status/view/cluster-hosts.ts';
-import type { LiveTerminal } from '../../terminal.ts';
-import type { RunningSandbox } from '../running.ts';
-
-export interface StoryDeps {
-  terminal: LiveTerminal;
-  sandbox: RunningSandbox;
-  client: Client;
-  /** Limit of each chapter that waits. */
-  timeoutMs: number;
-  signal: AbortSignal;
-}
+import { lateError, say, showJoin, storyError, type StoryDeps } from './telling.ts';
 
 /** Hosts of the story: the first stays, the second is removed. */
 const [kept, removed] = ['win-1', 'win-2'] as const;
@@ -32,25 +18,11 @@ export async function playRemoveStory(deps: StoryDeps): Promise<void> {
   const { namespace } = sandbox;
   const started = terminal.clock.monotonicMs();
   await using cluster = await watchCluster({ client, namespace, clock: terminal.clock }, signal);
-  await showJoin(cluster, deps);
+  await showJoin([kept, removed], cluster, deps);
   await showRequest(cluster, deps);
   await showResult(deps);
   const time = durationText(terminal.clock.monotonicMs() - started);
   say(deps, '', `That was all, in ${time}. On a cluster of yours: \`${terminal.command()} remove HOST\`.`);
-}
-
-async function showJoin(cluster: WatchedCluster, deps: StoryDeps): Promise<void> {
-  const { namespace } = deps.sandbox;
-  const { clock, out } = deps.terminal;
-  say(deps, '1. Two Windows hosts join the cluster');
-  say(deps, `   ConfigMap ${configMapName.instances} in namespace ${namespace} lists ${kept} and ${removed}.`);
-  const changes = new ChangeLines(() => '  ');
-  const isReady = () => {
-    const hosts = hostViews(cluster.view());
-    for (const line of changes.next(hosts, clock.now())) out(safe`${line}\n`);
-    return [kept, removed].every(name => hosts.some(host => host.name === name && host.phase === 'Ready'));
-  };
-  await showUntil(`${kept} and ${removed} to become Ready`, isReady, cluster, deps);
 }
 
 async function showRequest(cluster: WatchedCluster, deps: StoryDeps): Promise<void> {
@@ -67,7 +39,7 @@ async function showRequest(cluster: WatchedCluster, deps: StoryDeps): Promise<vo
   const print = (line: SafeText) => terminal.out(safe`${line}\n`);
   const end = await watchRemoval(target, { cluster, print, stamp: () => safe` `, clock, signal, timeoutMs });
   signal.throwIfAborted();
-  if (end !== 'removed') throw storyError(`the removal of ${removed}, which has ${end}`, cluster, deps);
+  if (end !== 'removed') throw lateError(`the removal of ${removed}, which has ${end}`, cluster, deps);
 }
 
 async function showResult(deps: StoryDeps): Promise<void> {
@@ -77,7 +49,8 @@ async function showResult(deps: StoryDeps): Promise<void> {
   say(deps, `   Windows Nodes: ${items.map(({ metadata }) => metadata.name).join(', ')}`);
   const { services = [], networks = [] } = sandbox.hosts().find(({ name }) => name === removed)?.installed ?? {};
   say(deps, `   Services of the operator on ${removed}: ${listText(services)}; networks: ${listText(networks)}`);
-  if (services.length + networks.length > 0) throw notClean();
+  if (services.length + networks.length > 0)
+    throw storyError(`the removal left services or networks of the operator on ${removed}`);
   say(deps, `   Event InstanceTeardown: ${await teardownMessage(deps)}`);
   say(deps, `   The host itself still runs, with its SSH server. Add its entry again, and it joins again.`);
 }
@@ -95,44 +68,5 @@ async function teardownMessage({ client, sandbox, terminal, signal, timeoutMs }:
     const [event] = items.filter(({ reason }) => reason === 'InstanceTeardown');
     if (event !== undefined) return event.message ?? '';
   }
-  throw failed(`event InstanceTeardown was not recorded within ${durationText(timeoutMs)}`);
-}
-
-async function showUntil(what: string, isDone: () => boolean, cluster: WatchedCluster, deps: StoryDeps): Promise<void> {
-  const { terminal, signal, timeoutMs } = deps;
-  const { clock } = terminal;
-  const endMs = clock.monotonicMs() + timeoutMs;
-  let hasEnded = false;
-  const refresh = () => {
-    hasEnded = isDone();
-    return hasEnded || clock.monotonicMs() > endMs ? 'stop' : 'continue';
-  };
-  await follow(refresh, { onChange: cluster.onChange, clock, signal });
-  signal.throwIfAborted();
-  if (!hasEnded) throw storyError(what, cluster, deps);
-}
-
-function storyError(what: string, cluster: WatchedCluster, { timeoutMs }: StoryDeps): AppError {
-  const states = hostViews(cluster.view()).map(
-    ({ name, phase, step }) => `${name} ${phase}${step ? ` at ${step}` : ''}`,
-  );
-  return failed(`waited ${durationText(timeoutMs)} for ${what}; now: ${states.join(', ')}`);
-}
-
-function notClean(): AppError {
-  return failed(`the removal left services or networks of the operator on ${removed}`);
-}
-
-function failed(message: string): AppError {
-  return new AppError('SANDBOX_STORY_FAILED', message, {
-    remedy: 'Run it again with `--log FILE`, and read the log of the operator; on a slow machine, use `--timeout 30m`.',
-  });
-}
-
-/** Keeps the indent of three blanks. */
-function say({ terminal }: Pick<StoryDeps, 'terminal'>, ...lines: readonly string[]): void {
-  for (const line of lines) {
-    const indent = line.startsWith('   ') ? printable('   ') : safe``;
-    terminal.out(safe`${indent}${oneLine(line.trim())}\n`);
-  }
+  throw storyError(`event InstanceTeardown was not recorded within ${durationText(timeoutMs)}`);
 }

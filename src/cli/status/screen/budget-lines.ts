@@ -3,13 +3,18 @@ import { shellWord } from '../../shell-quote.ts';
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { budgetOf, removedHostsOf } from '../view/budget.ts';
 import type { ClusterView, HostView } from '../view/host-view.ts';
+import { isRolloutOpen, rolloutOf } from '../view/rollout.ts';
+import { rolloutLines } from './rollout-lines.ts';
+import { timeText } from './time-text.ts';
 
 /**
- * The disruption budget while a host holds it or waits for it, and the hosts that were removed by force. Times are absolute: each
- * change of these lines is printed again.
+ * The roll-out until it has ended, the disruption budget while a host holds it or waits for it, and the hosts that were removed by
+ * force. Without a time, the lines change only when something happens: each change is printed again.
  */
-export function clusterLines(view: ClusterView, hosts: readonly HostView[]): SafeText[] {
-  const sections = [budgetLines(view, hosts), removedLines(view)].filter(lines => lines.length > 0);
+export function clusterLines(view: ClusterView, hosts: readonly HostView[], nowMs?: number): SafeText[] {
+  const rollout = rolloutOf(view);
+  const open = rollout !== undefined && isRolloutOpen(rollout) ? rolloutLines(rollout, nowMs) : [];
+  const sections = [open, budgetLines(view, hosts), removedLines(view)].filter(lines => lines.length > 0);
   return sections.flatMap(lines => [safe``, ...lines]);
 }
 
@@ -18,12 +23,23 @@ function budgetLines(view: ClusterView, hosts: readonly HostView[]): SafeText[] 
   if (holds.length + waits.length === 0) return [];
   return [
     safe`Budget: maxUnavailable is ${oneLine(maxUnavailable)}`,
-    ...holds.map(
+    ...limited(
+      holds,
+      'hold it',
       ({ instance, node, journey, since }) =>
         safe`  ${oneLine(instance)} holds it since ${oneLine(timeText(since))}: ${oneLine(journey)} of Node ${oneLine(node)}`,
     ),
-    ...waits.map(({ host, message }) => safe`  ${oneLine(host)} waits: ${oneLine(message)}`),
+    ...limited(waits, 'wait', ({ host, message }) => safe`  ${oneLine(host)} waits: ${oneLine(message)}`),
   ];
+}
+
+/** A thousand hosts wait for the same; `-o json` has all. */
+const maxLines = 10;
+
+function limited<T>(list: readonly T[], what: string, print: (each: T) => SafeText): SafeText[] {
+  const left = list.length - maxLines;
+  const shown = list.slice(0, maxLines).map(print);
+  return left > 0 ? [...shown, safe`  … and ${left} more ${oneLine(what)}`] : shown;
 }
 
 /** Those whose Node exists have a row. */
@@ -37,10 +53,4 @@ function removedLines(view: ClusterView): SafeText[] {
         safe`  ${oneLine(node)} (${oneLine(address)}), ${oneLine(timeText(removed))}: \`wmco remove --forget ${oneLine(shellWord(node))}\``,
     ),
   ];
-}
-
-/** `2026-07-01 12:00:05 UTC`. */
-function timeText(text: string): string {
-  const ms = Date.parse(text);
-  return Number.isNaN(ms) ? text : `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }

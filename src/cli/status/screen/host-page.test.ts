@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
-import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import {
+  at,
   condition,
   failure,
   hostIn,
@@ -134,6 +135,43 @@ test('lists the steps in order: done, not needed, running, and how many are to c
   );
   const index = configureSteps.findIndex(({ name }) => name === 'stage programs');
   expect(table).toContain(`  … ${configureSteps.length - index - 1} steps to come`);
+});
+
+const journeys: [JourneyName, done: string, running: string, coming: string[]][] = [
+  [
+    'upgrade',
+    'budget',
+    'drain',
+    ['activate to come usually 30 s, limit 10 min', 'wait for agent to come usually 60 s, limit 5 min'],
+  ],
+  ['rollback', 'connect', 'activate', ['wait for version to come usually 60 s, limit 5 min']],
+  [
+    'reboot',
+    'cordon',
+    'drain',
+    ['reboot to come usually 3 min, limit 45 min', 'uncordon to come usually 15 s, limit 2 min'],
+  ],
+  ['remove', 'cordon', 'drain', ['delete instance to come usually 15 s, limit 2 min']],
+];
+for (const [name, done, running, coming] of journeys) {
+  test(`lists the steps to come of ${name} with their times`, () => {
+    const timeline = [step(done, 0, 1), step(running, 1)];
+    const host = of({ journey: { name, cause: '', started: at(0) }, step: running, timeline });
+    const lines = page(host).map(line => line.trim().replaceAll(/ +/g, ' '));
+    for (const line of coming) expect(lines).toContain(line);
+  });
+}
+
+test('the steps of another path of an upgrade come where they ran', () => {
+  const timeline = [step('budget', 0, 1), step('prepare agent', 1, 2), step('cordon', 2)];
+  const text = textOf(of({ journey: { name: 'upgrade', cause: '', started: at(0) }, timeline }));
+  expect(text).toMatch(/^ {2}budget +done[^]*^ {2}prepare agent +done[^]*^ {2}cordon +started[^]*^ {2}drain +to come/m);
+});
+
+test('a Ready host that was upgraded has no steps of the journey that configured it', () => {
+  const text = textOf(of({ phase: 'Ready', timeline: [step('activate', 0, 1), step('uncordon', 1, 2)] }));
+  expect(text).toContain('  activate');
+  expect(text).not.toContain('bootstrap');
 });
 
 test('every step of a Ready host is done or not needed', () => {

@@ -1,10 +1,12 @@
 import { configMapName, instanceAnnotation, ports } from '#contract/names.ts';
 import type { TimelineStep } from '#contract/windows-instance/resource.ts';
-import { configureSteps } from '#node/lifecycle/configure/steps.ts';
 import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, uploadText } from '../view/amounts.ts';
-import { type Layout, versionText, waitText } from './host-table.ts';
+import { causeOf, type Layout, versionText, waitText } from './host-table.ts';
+import { pinText, rebootText, rollbackText, upgradeLine } from './upgrade-facts.ts';
 import { type HostView, configureMs } from '../view/host-view.ts';
+import { timesText } from '../view/instance-problem.ts';
+import { type JourneyStep, journeySteps } from '../view/journey-steps.ts';
 import { plain } from './paint.ts';
 import { problemText } from './problems.ts';
 import { type Column, printTable, type Row } from './table.ts';
@@ -34,6 +36,11 @@ function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
     ['Node', node === undefined ? nodeName : nodeText(host)],
     ['Version', node && versionText(node)],
     ['Step', step === undefined || activity === undefined ? step : `${step}: ${waitText(host, { nowMs })}`],
+    ['Cause', causeOf(host)],
+    ['Upgrade', upgradeLine(host)],
+    ['Rolled back', rollbackText(host)],
+    ['Pinned', pinText(host)],
+    ['Reboots', rebootText(host, nowMs)],
     ['Removal', removalText(host)],
     ['Note', node === undefined || host.phase !== 'Ready' ? host.note : undefined],
     ['Time', ms === undefined ? undefined : `${durationText(ms)}${host.endedMs === undefined ? ' so far' : ''}`],
@@ -80,29 +87,29 @@ const stepColumns: readonly Column[] = [
   { name: 'detail', title: '' },
 ];
 
+/** Their steps to come are many, and no node waits for them. */
+const joinJourneys: ReadonlySet<string> = new Set(['configure', 'adopt']);
+
 function stepLines(host: HostView, layout: Layout): SafeText[] {
   if (host.timeline.length === 0) return [];
   const timeline = new Map(host.timeline.map(step => [step.name, step]));
-  const known = isConfigured(host) ? configureSteps.map(({ name }) => name) : [];
-  // Other versions of the operator may have other steps.
-  const names = [...known, ...[...timeline.keys()].filter(name => !known.includes(name))];
-  const last = names.findLastIndex(name => timeline.has(name));
-  const reached = host.endedMs === undefined ? names.slice(0, last + 1) : names;
-  const rows = reached.map((name): Row => {
+  const isJoin = joinJourneys.has(host.instance?.status?.journey?.name ?? 'configure');
+  const steps = journeySteps(host);
+  const last = host.endedMs === undefined ? steps.findLastIndex(({ name }) => timeline.has(name)) : steps.length - 1;
+  const reached = steps.slice(0, last + 1).flatMap(({ name }): Row[] => {
     const step = timeline.get(name);
-    return step === undefined ? { step: name, phase: 'not needed', tone: 'faint' } : stepRow(step, host, layout.nowMs);
+    if (step !== undefined) return [stepRow(step, host, layout.nowMs)];
+    return isJoin ? [{ step: name, phase: 'not needed', tone: 'faint' }] : [];
   });
-  const left = names.length - reached.length;
+  const coming = steps.slice(last + 1);
   return [
-    ...indented(stepColumns, rows, layout),
-    ...(left > 0 ? [safe`  … ${oneLine(countText(left, 'step'))} to come`] : []),
+    ...indented(stepColumns, isJoin ? reached : [...reached, ...coming.map(comingRow)], layout),
+    ...(isJoin && coming.length > 0 ? [safe`  … ${oneLine(countText(coming.length, 'step'))} to come`] : []),
   ];
 }
 
-/** Other journeys have other steps. */
-function isConfigured({ instance }: HostView): boolean {
-  const journey = instance?.status?.journey?.name ?? 'configure';
-  return journey === 'configure' || journey === 'reconnect';
+function comingRow({ name, times }: JourneyStep): Row {
+  return { step: name, phase: 'to come', detail: times === undefined ? '' : timesText(times), tone: 'faint' };
 }
 
 function stepRow(step: TimelineStep, host: HostView, nowMs: number): Row {

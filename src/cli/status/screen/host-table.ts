@@ -83,8 +83,17 @@ export function detailOf(host: HostView, layout?: Layout): string {
   const upload = progress === undefined ? undefined : uploadDetail(progress, activity?.waitsFor, layout);
   if (upload !== undefined) return upload;
   if (problem !== undefined && tone === 'busy') return `may need more time (${problem.code})`;
-  if (activity === undefined || (layout === undefined && activity.waitsFor === undefined)) return note ?? '';
-  return waitText(host, layout);
+  const cause = causeOf(host);
+  if (activity === undefined || (layout === undefined && activity.waitsFor === undefined)) return note ?? cause ?? '';
+  return [waitText(host, layout), ...(cause === undefined ? [] : [cause])].join('; ');
+}
+
+const causedJourneys: ReadonlySet<string> = new Set(['upgrade', 'rollback', 'reboot']);
+
+/** Why a working node is disturbed; the phase says it for other journeys. */
+export function causeOf({ instance, phase }: HostView): string | undefined {
+  const { journey } = instance?.status ?? {};
+  return journey !== undefined && phase !== 'Ready' && causedJourneys.has(journey.name) ? journey.cause : undefined;
 }
 
 /** Undefined when all bytes are sent and the step waits for something else. */

@@ -1,3 +1,4 @@
+import { shortLine } from '#base/printable.ts';
 import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
 
 /** A duration for people: `0.3 s`, `42 s`, `3 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
@@ -58,4 +59,11 @@ export function uploadText({ bytes, totalBytes, started = '' }: InstanceProgress
 /** `1 host`, `2 hosts`. */
 export function countText(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+const maxValue = 60;
+
+/** A value that anyone may have written into the cluster, shortened. */
+export function valueText(text: string): string {
+  return shortLine(text.length > maxValue ? `${text.slice(0, maxValue - 3)}...` : text, maxValue);
 }

@@ -2,6 +2,7 @@ import { configMapName, nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { type HostView, isGood } from './host-view.ts';
+import { rebootsOf } from './reboots.ts';
 
 /** A host for -o json. */
 export function hostData(host: HostView): Record<string, unknown> {
@@ -14,6 +15,8 @@ export function hostData(host: HostView): Record<string, unknown> {
     activity,
     note,
     progress,
+    upgrade,
+    pinnedVersion,
     removal,
     problem,
     attempts,
@@ -31,6 +34,10 @@ export function hostData(host: HostView): Record<string, unknown> {
     activity,
     note,
     progress,
+    version: host.instance?.status?.version,
+    upgrade,
+    pinnedVersion,
+    reboots: rebootsOf(host),
     removal,
     journey: host.instance?.status?.journey,
     problem,

@@ -11,6 +11,7 @@ import type {
 } from '#contract/windows-instance/resource.ts';
 import type { Machine, MachineSet } from '#kube/resources-openshift.ts';
 import type { PinnedKey } from './pinned-key.ts';
+import type { UpgradeView } from './upgrade.ts';
 
 /** The state of a host at a glance; an idle host is left alone on purpose. */
 export type Tone = 'good' | 'busy' | 'slow' | 'bad' | 'idle';
@@ -43,8 +44,10 @@ export interface ClusterView {
   machineSets: readonly MachineSet[];
   /** Content of windows-ssh-host-keys. */
   hostKeys: Readonly<Record<string, string>>;
-  /** How many Nodes may be out of service at once, as set by a user. */
-  maxUnavailable: string;
+  /** Content of windows-rollout. */
+  rollout: Readonly<Record<string, string>>;
+  /** Of the operator that runs, or ran last; empty when it is not known. */
+  operatorVersion: string;
   /** Nodes that are out of service by permission of the budget. */
   grants: readonly Pick<Grant, 'instance' | 'node' | 'journey' | 'sinceMs'>[];
   /** Hosts that were removed by force. */
@@ -94,6 +97,10 @@ export interface HostView {
   /** Other information. */
   note: string | undefined;
   progress: InstanceProgress | undefined;
+  /** The last upgrade, and where it stands. */
+  upgrade: UpgradeView | undefined;
+  /** The version that an administrator keeps the host at. */
+  pinnedVersion: string | undefined;
   /** Not set when the host is to stay. */
   removal: Removal | undefined;
   /** With the tone `good` it is advice: the host works. */
@@ -150,6 +157,8 @@ export const emptyHost = {
   activity: undefined,
   note: undefined,
   progress: undefined,
+  upgrade: undefined,
+  pinnedVersion: undefined,
   removal: undefined,
   problem: undefined,
   attempts: 0,

@@ -159,6 +159,14 @@ test('has a note about a Node of another version', () => {
   expect(host).toMatchObject({ tone: 'good', note: 'Node win-1 runs v1, and this operator is v2' });
 });
 
+test('has a note about the limit of reboots, also when an upgrade is staged', () => {
+  const upgrade = { from: 'v1', to: 'v2', staged: '2026-03-01T12:00:00Z' };
+  const conditions = [condition('Ready', 'True', 'REBOOT_LIMIT')];
+  const status: WindowsInstanceStatus = { phase: 'Ready', node: 'win-1', version: 'v1', upgrade, conditions };
+  const { note } = hostOfInstance(instanceOf('win-1', status), viewOf({ nodes: [nodeOf('win-1')] }));
+  expect(note).toBe('REBOOT_LIMIT; upgrade v1 -> v2 is staged');
+});
+
 test('finds the Node by the name in the record, never by address', () => {
   const [own, other] = [nodeOf('win-1'), nodeOf('other', { addresses: [{ type: 'InternalIP', address: '10.0.0.9' }] })];
   const nodes = viewOf({ nodes: [other, own] });

@@ -6,14 +6,17 @@ import {
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
+import { pinnedVersionOf } from '#contract/windows-instance/upgrade-state.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
+import { valueText } from './amounts.ts';
 import { type ClusterView, duplicatePhase, type HostProblem, type HostView, type Removal } from './host-view.ts';
 import { notReady, problemOf, slowStep } from './instance-problem.ts';
 import { nodeNamed } from './lookups.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
+import { rollbackProblem, upgradeOf, upgradeText, type UpgradeView } from './upgrade.ts';
 import { removalNote, removalOf, removalPhase, removalProblem, waitsForBudget } from './removal.ts';
 
-type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread'>;
+type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread' | 'operatorVersion'>;
 
 export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts): HostView {
   const { status = {} } = instance;
@@ -22,11 +25,19 @@ export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts):
   const failing = timeline.findLast(({ lastError, finished }) => lastError !== undefined && finished === undefined);
   const removal = removalOf(instance);
   const isNodeGone = removal === undefined && node === undefined && isNodeMissed(instance, facts);
+  const upgrade = upgradeOf(instance);
+  const pinnedVersion = pinnedVersionOf(instance);
+  const isPinned = pinnedVersion !== undefined;
+  const rollback = rollbackProblem(upgrade, { name: instance.metadata.name ?? '', isPinned, ...facts });
   const state =
-    removal === undefined ? hostState(instance, failing, node, isNodeGone) : removalState(instance, failing, removal);
+    removal === undefined
+      ? withRollback(hostState(instance, failing, node, { isNodeGone, upgrade, pinnedVersion }), rollback)
+      : removalState(instance, failing, removal);
   return {
     ...namesOf(instance, node),
     ...state,
+    upgrade,
+    pinnedVersion,
     removal,
     ...(timedPhases.has(state.phase) ? timesOf(status) : noTimes),
     attempts: failing?.attempts ?? 0,
@@ -39,17 +50,28 @@ export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts):
   };
 }
 
+interface KnownFacts extends Pick<HostView, 'upgrade' | 'pinnedVersion'> {
+  isNodeGone: boolean;
+}
+
 type State = Pick<HostView, 'phase' | 'tone' | 'problem' | 'step' | 'note' | 'progress' | 'activity'>;
 
 function hostState(
   instance: WindowsInstance,
   failing: TimelineStep | undefined,
   node: NodeView | undefined,
-  isNodeGone: boolean,
+  known: KnownFacts,
 ): State {
+  const { isNodeGone } = known;
   const problem = isNodeGone ? undefined : problemOf(instance, failing, node);
   const at = isNodeGone ? nodeDeleted : phaseOf(instance, problem);
-  return { ...at, ...activityOf(instance, node, isNodeGone), problem };
+  return { ...at, ...activityOf(instance, node, known), problem };
+}
+
+/** The Node works, but the roll-out waits for a decision. */
+function withRollback(state: State, problem: HostProblem | undefined): State {
+  if (problem === undefined || state.phase !== 'Ready' || state.problem !== undefined) return state;
+  return { ...state, phase: 'RolledBack', tone: 'bad', problem };
 }
 
 function removalState(instance: WindowsInstance, failing: TimelineStep | undefined, removal: Removal): State {
@@ -76,6 +98,9 @@ const timedPhases: ReadonlySet<string> = new Set([
   'Reconnecting',
   'Adopting',
   'Removing',
+  'Upgrading',
+  'RollingBack',
+  'Rebooting',
   'Slow',
   'Retrying',
   'Failed',
@@ -101,15 +126,15 @@ function namesOf(
 
 type Activity = Pick<HostView, 'step' | 'note' | 'progress' | 'activity'>;
 
-function activityOf(instance: WindowsInstance, node: NodeView | undefined, isNodeGone: boolean): Activity {
+function activityOf(instance: WindowsInstance, node: NodeView | undefined, known: KnownFacts): Activity {
   const { step, progress, activity, phase, conditions = [] } = instance.status ?? {};
-  if (isNodeGone) {
+  if (known.isNodeGone) {
     return {
       ...noActivity,
       note: `Node ${boundNode(instance)} does not exist; the operator configures the host again`,
     };
   }
-  if (phase === 'Ready') return { ...noActivity, note: readyNote(node, conditions) };
+  if (phase === 'Ready') return { ...noActivity, note: readyNote(node, conditions, known) };
   return { step, progress, activity, note: phase === 'Paused' ? pausedNote(instance, node) : undefined };
 }
 
@@ -157,19 +182,53 @@ function phaseOf(instance: WindowsInstance, problem: HostProblem | undefined): P
   return { phase: accepted.reason === 'INSTANCE_DUPLICATE' ? duplicatePhase : 'Rejected', tone: 'bad' };
 }
 
+/** A journey with a failed step that still runs. */
+const runningPhases: ReadonlySet<string | undefined> = new Set([
+  'Configuring',
+  'Adopting',
+  'Upgrading',
+  'RollingBack',
+  'Rebooting',
+]);
+
 function journeyPhase(instance: WindowsInstance, problem: HostProblem | undefined): Phase {
   const { phase } = instance.status ?? {};
   if (problem === undefined) return { phase: phase ?? 'Pending', tone: 'busy' };
   if (problem.code === slowStep) return { phase: 'Slow', tone: 'slow' };
   if (mayNeedTime(instance)) return { phase: 'Waiting', tone: 'busy' };
-  return { phase: phase === 'Configuring' || phase === 'Adopting' ? 'Retrying' : 'Failed', tone: 'bad' };
+  return { phase: runningPhases.has(phase) ? 'Retrying' : 'Failed', tone: 'bad' };
 }
 
-function readyNote(node: NodeView | undefined, conditions: readonly Condition[]): string | undefined {
+function readyNote(
+  node: NodeView | undefined,
+  conditions: readonly Condition[],
+  { upgrade, pinnedVersion }: KnownFacts,
+): string | undefined {
   const configured = findCondition(conditions, instanceCondition.configured);
   const waiting = waitsForBudget(conditions);
-  if (waiting !== undefined) return waiting.message;
+  const isLimited = findCondition(conditions, instanceCondition.ready)?.reason === 'REBOOT_LIMIT';
+  if (isLimited) return ['REBOOT_LIMIT', upgradeNote(upgrade)].filter(isText).join('; ');
+  if (waiting !== undefined) return waitNote(waiting, upgrade);
+  const upgraded = upgradeNote(upgrade);
+  if (upgraded !== undefined) return upgraded;
+  if (pinnedVersion !== undefined) return `pinned to ${valueText(pinnedVersion)}`;
   if (configured?.reason === 'OtherVersion') return configured.message;
   if (node === undefined || !node.unschedulable) return undefined;
   return node.annotations[nodeAnnotation.cordoned] === undefined ? 'cordoned by a user' : 'cordoned by the operator';
+}
+
+/** Says which upgrade waits, unless the operator has said it. */
+function waitNote({ message = '' }: Condition, upgrade: UpgradeView | undefined): string {
+  if (upgrade?.state !== 'staged' || message.includes(upgrade.to)) return message;
+  return `${upgradeText(upgrade)} is staged: ${message}`;
+}
+
+function upgradeNote(upgrade: UpgradeView | undefined): string | undefined {
+  if (upgrade === undefined) return undefined;
+  const { state, from, to, isRetried, failed } = upgrade;
+  if (state === 'soaking') return `${upgradeText(upgrade)} is soaking`;
+  if (state === 'staged') return `${upgradeText(upgrade)} is staged`;
+  if (state !== 'rolled back') return undefined;
+  const again = isRetried ? '; it is tried again' : '';
+  return `${upgradeText({ from, to })} was rolled back: ${failed?.code ?? ''}${again}`;
 }

@@ -61,7 +61,10 @@ function slowProblem({ step = '', activity }: WindowsInstanceStatus): HostProble
 }
 
 /** `usually 30 s, limit 10 min`. */
-export function timesText({ usualSeconds, limitSeconds }: InstanceActivity): string {
+export function timesText({
+  usualSeconds,
+  limitSeconds,
+}: Pick<InstanceActivity, 'usualSeconds' | 'limitSeconds'>): string {
   const limit = `limit ${shortDuration(limitSeconds * 1000)}`;
   return usualSeconds === undefined ? limit : `usually ${shortDuration(usualSeconds * 1000)}, ${limit}`;
 }

@@ -67,11 +67,12 @@ export class Acceptance {
   }
 
   /** Calls back when caches show a reason to reject the instance. */
-  follow(instance: WindowsInstance, onRejected: () => void): Disposable {
+  follow(instance: WindowsInstance, onRejected: (problem: AppError) => void): Disposable {
     const { store } = this.#options.instances;
     const key = keyText(keyOf(instance));
     const check = () => {
-      if (this.knownProblem(store.get(keyOf(instance)) ?? instance) !== undefined) onRejected();
+      const problem = this.knownProblem(store.get(keyOf(instance)) ?? instance);
+      if (problem !== undefined) onRejected(problem);
     };
     this.#checks.set(key, check);
     check();

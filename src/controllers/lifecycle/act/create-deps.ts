@@ -9,6 +9,7 @@ import {
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
 import { Drainer } from '#kube/drain/drain.ts';
+import { onlyLeader } from '#kube/leader/leader.ts';
 import { keyOf } from '#kube/resource.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
 import { BundleHashCache } from '#node/bundle-hash-cache.ts';
@@ -35,6 +36,7 @@ export function createDeps(
     payload,
     machineNames,
     rollout,
+    leader = onlyLeader,
     clock,
     log,
     metrics,
@@ -48,6 +50,7 @@ export function createDeps(
     resolver,
     inputs,
     payload,
+    leader,
     nodes: createClusterNodes({
       client,
       nodes: informers.get(nodes),

@@ -1,22 +1,28 @@
-import { findCondition } from '#base/condition.ts';
+import { findCondition, type NewCondition } from '#base/condition.ts';
+import type { AppError } from '#base/errors.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { getFresh } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
-import { instanceCondition } from '#contract/windows-instance/resource.ts';
+import { grantedJourneys } from '#contract/rollout-grants.ts';
+import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import {
+  conditionReason,
   readyStatus,
   type StatusChange,
   type StatusStamp,
   waitingStatus,
   withConditions,
 } from '#node/lifecycle/instance-status.ts';
+import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { credentialsMs, type Decision } from '../decide.ts';
 import { addressConflicts, setupEvent } from '../events.ts';
 import { recheckMs } from '../retry.ts';
+import { lookAtHealth, restConditions } from './health-report.ts';
 import type { Work } from './work.ts';
 
 /** A journey that has to wait. */
@@ -34,29 +40,75 @@ export async function reportWait(
 /** A host at rest. */
 export async function reportNode(
   instance: WindowsInstance,
-  { do: what, node }: Extract<Decision, { node: NodeView }>,
+  { do: what, node, waits }: Extract<Decision, { node: NodeView }>,
   work: Work,
   pass: Pass,
 ): Promise<Outcome> {
   const { deps, version, recorder, clock } = work;
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
-  const { phase, journey: last } = instance.status ?? {};
-  const isCanceledRemoval = phase === 'Removing' || last?.name === 'remove';
-  if (isCanceledRemoval && node.ready) await deps.grants.end(instance, pass.signal);
+  await endLeftGrant(instance, node, work, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes);
-  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), conflicts);
+  const limit = waits.some(({ journey }) => journey === 'reboot') ? rebootLimit(instance, clock.now()) : undefined;
+  const alarms = limit ? [eventText.rebootLimitReached(limit.problem)] : [];
+  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...alarms]);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
-  const further = reach === undefined ? [] : [kubeletCondition(reach)];
+  const health = lookAtHealth(instance, node, work);
+  const further = [
+    ...(reach === undefined ? [] : [kubeletCondition(reach)]),
+    ...restConditions(node, health, waits),
+    ...(limit === undefined ? [] : [waitsForReboot(node, limit.problem)]),
+  ];
   await patchStatus(
     instance,
-    stamp => before => withConditions(readyStatus(node, version, stamp)(before), further, stamp),
+    stamp => before => {
+      const rest = withoutClaim(readyStatus(node, version, stamp)(before), before, version);
+      const status = withConditions(health.change(rest, stamp), further, stamp);
+      return withConditions(status, rolledBackReady(status), stamp);
+    },
     work,
     pass,
   );
-  const ms = credentialsMs({ instance, nowMs: clock.now() });
-  if (reach?.ok === false) return after(Math.min(probeMs, ms ?? probeMs), 'the kubelet could not be reached');
-  return ms === undefined ? done : after(ms, 'the certificate of the agent expires');
+  return nextLook(health.why ?? waits[0]?.why, [
+    credentialsMs({ instance, nowMs: clock.now() }),
+    reach?.ok === false ? probeMs : undefined,
+    // No watch reports that a day is over.
+    limit === undefined ? undefined : recheckMs,
+    health.againMs,
+  ]);
+}
+
+function nextLook(why: string | undefined, times: readonly (number | undefined)[]): Outcome {
+  const ms = Math.min(...times.filter(each => each !== undefined));
+  return ms === Infinity ? done : after(ms, why ?? 'check kubelet and credentials of the agent');
+}
+
+/** A Node that claims this version, though no journey has brought it there, does not change the record. */
+function withoutClaim(rest: WindowsInstanceStatus, before: WindowsInstanceStatus, own: string): WindowsInstanceStatus {
+  const { version, upgrade, journey } = before;
+  const isUpgraded = upgrade?.to === own && upgrade.ready !== undefined;
+  const isClaim = version !== undefined && version !== own && !isUpgraded && journey === undefined;
+  return isClaim ? { ...rest, version } : rest;
+}
+
+/** A journey that was given up may have had a grant. */
+async function endLeftGrant(instance: WindowsInstance, node: NodeView, { deps }: Work, signal: AbortSignal) {
+  const { phase, journey: last } = instance.status ?? {};
+  const mayHaveGrant = phase === 'Removing' || (last !== undefined && grantedJourneys.has(last.name));
+  if (mayHaveGrant && node.ready) await deps.grants.end(instance, signal);
+}
+
+function waitsForReboot({ name, ready }: NodeView, { code, message, remedy }: AppError): NewCondition {
+  const text = `Node ${name} waits for a reboot: ${message}. ${remedy}`;
+  return { type: instanceCondition.ready, status: ready ? 'True' : 'False', reason: code, message: text };
+}
+
+/** A node that went back says so as its reason, whatever else it waits for: an administrator has to decide. */
+function rolledBackReady({ conditions }: WindowsInstanceStatus): NewCondition[] {
+  const ready = findCondition(conditions, instanceCondition.ready);
+  const isBack = findCondition(conditions, instanceCondition.rolledBack)?.status === 'True';
+  if (!isBack || ready?.status !== 'True' || ready.message === undefined) return [];
+  return [{ type: ready.type, status: 'True', reason: conditionReason.rolledBack, message: ready.message }];
 }
 
 /** No watch reports that a firewall was opened. */

@@ -1,10 +1,11 @@
+import type { NewCondition } from '#base/condition.ts';
 import { type AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
-import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { instanceAnnotation } from '#contract/names.ts';
-import type { InstancePhase, JourneyName } from '#contract/windows-instance/resource.ts';
+import { instanceCondition, type InstancePhase, type JourneyName } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import type { Pass } from '#kube/controller/reconcile.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
@@ -14,10 +15,14 @@ import { ConfigureJourney } from '#node/lifecycle/configure/journey.ts';
 import { kubeletCondition } from '#node/lifecycle/configure/reach-kubelet.ts';
 import { adopt, configure, reconnect } from '#node/lifecycle/configure/steps.ts';
 import type { HostJourney } from '#node/lifecycle/host-journey.ts';
+import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import { JourneyRecord } from '#node/lifecycle/journey-record.ts';
+import { hasLostLead } from '#node/lifecycle/lost-lead.ts';
 import { withForceRemedy } from '#node/lifecycle/remove/cluster-steps.ts';
 import { type RemovalCluster, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
 import { remove } from '#node/lifecycle/remove/steps.ts';
+import { RebootJourney } from '#node/lifecycle/reboot/journey.ts';
+import { reboot } from '#node/lifecycle/reboot/steps.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
 import type { LifecycleDeps } from '#node/lifecycle/deps.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -26,9 +31,11 @@ import {
   failureEvents,
   type InstanceEvent,
   isTransientFailure,
+  rebootFailureEvents,
   removalFailureEvents,
   setupEvent,
 } from '../events.ts';
+import { isUnfinished } from '../decide-upgrade.ts';
 import { longestRetryMs } from '../retry.ts';
 
 export interface JourneyParts {
@@ -54,6 +61,8 @@ export interface JourneyKind<J extends HostJourney> {
   failure: (error: AppError, journey: J) => AppError;
   failureEvents: (instance: WindowsInstance, error: AppError) => InstanceEvent[];
   finish: (journey: J, parts: JourneyParts, log: Log) => Promise<void>;
+  /** What the journey waits for, if it ended before it took its node out of service. */
+  waitsFor?: (journey: J) => string | undefined;
 }
 
 interface JoinKind extends JourneyKind<ConfigureJourney> {
@@ -98,6 +107,36 @@ export const removeKind: JourneyKind<RemoveJourney> = {
   },
 };
 
+export const rebootKind: JourneyKind<RebootJourney> = {
+  name: 'reboot',
+  run: reboot,
+  phase: 'Rebooting',
+  create: (instance, deps, record) => new RebootJourney(instance, deps, record),
+  needsAcceptance: true,
+  failure: error => error,
+  failureEvents: rebootFailureEvents,
+  waitsFor: ({ refusal }) => refusal,
+  finish: async (journey, { recorder, version }, log) => {
+    const { node, refusal, instance, record, address } = journey;
+    if (node === undefined) return;
+    if (refusal !== undefined) {
+      log.info('Not rebooting host', { address, why: refusal });
+      return record.finish(node, version, [waitsForReboot(node.name, refusal)]);
+    }
+    log.info('Rebooted host', { Node: node.name, ...journey.host.usage() });
+    const wasOrdered = journey.hasRebooted || record.reboot !== undefined;
+    if (wasOrdered) recordEvent(recorder, instance, eventText.instanceRebooted(address, node.name));
+    return record.finish(node, version);
+  },
+};
+
+/** The Node is in service until then. */
+function waitsForReboot(node: string, why: string): NewCondition {
+  const { ready: type } = instanceCondition;
+  const message = `Node ${node} is in service; its reboot waits: ${why}`;
+  return { type, status: 'True', reason: conditionReason.waitsForBudget, message };
+}
+
 /** `message` is logged at the end. */
 function joinKind(own: Pick<JoinKind, 'name' | 'run' | 'phase' | 'event' | 'message'>): JoinKind {
   return {
@@ -129,20 +168,25 @@ function kindAtEnd(
 
 /**
  * Runs the journey from where an earlier attempt ended. Rejects when it fails, with the failure in the status. When the instance is
- * deleted or changed, it returns, and the next pass starts with the new state.
+ * deleted or changed, it returns, and the next pass starts with the new state. Returns what it waits for, if it has to.
  */
 export async function runJourney<J extends HostJourney>(
   instance: WindowsInstance,
   { kind, cause }: { kind: JourneyKind<J>; cause: string },
   parts: JourneyParts,
   pass: Pass,
-): Promise<void> {
+): Promise<string | undefined> {
   const { client, instances, acceptance, recorder } = parts;
   const deps = { ...parts.deps, log: pass.log };
   const { clock, log, metrics, nodes } = deps;
   using change = followChange(instance, instances);
   const rejection = new AbortController();
-  using _rejection = kind.needsAcceptance ? acceptance.follow(instance, () => rejection.abort(changed)) : undefined;
+  const isFinishing = isUnfinished({ instance, node: nodes.get(boundNode(instance) ?? '') }, kind.name);
+  const reject = ({ code }: AppError) => {
+    // A node that is out of service comes back, unless another instance has the host.
+    if (!isFinishing || code === 'INSTANCE_DUPLICATE') rejection.abort(changed);
+  };
+  using _rejection = kind.needsAcceptance ? acceptance.follow(instance, reject) : undefined;
   const signal = AbortSignal.any([pass.signal, change.signal, rejection.signal]);
   const { name, phase } = kind;
   const record = new JourneyRecord(instance, { client, clock, log, nodes, phase, journey: { name, cause } });
@@ -152,7 +196,9 @@ export async function runJourney<J extends HostJourney>(
   try {
     await kind.run(journey, { journal: record.journal, signal, clock, log, metrics });
   } catch (thrown) {
-    if (isEndOfPass(signal)) return;
+    if (isEndOfPass(signal)) return undefined;
+    // What a host says must not hide a failure from the status of a leader.
+    if (await hasLostLead(thrown, deps, signal)) throw thrown;
     const error = kind.failure(asAppError(thrown), journey);
     const isTransient = isTransientFailure(instance, error, clock.now());
     const events = isTransient ? [] : kind.failureEvents(instance, error);
@@ -160,7 +206,9 @@ export async function runJourney<J extends HostJourney>(
     await record.fail(error, { isTransient, nextAttemptMs: clock.now() + longestRetryMs(pass.attempt) });
     throw error;
   }
-  if (!isEndOfPass(signal)) await kind.finish(journey, parts, log);
+  if (isEndOfPass(signal)) return undefined;
+  await kind.finish(journey, parts, log);
+  return kind.waitsFor?.(journey);
 }
 
 /** A timeout of the pass is a failure; any other abort is intended. */

@@ -7,7 +7,11 @@ import {
   boundNode,
   byAddress,
   byNode,
+  byReport,
+  byRollout,
   hostAddresses,
+  indexByReport,
+  indexByRollout,
   type WindowsInstance,
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
@@ -20,6 +24,7 @@ import type { RemovalCluster } from '#node/lifecycle/remove/journey.ts';
 import { createRollout } from '#node/rollout/rollout.ts';
 import type { LifecycleLimits, LifecycleParts, LifecycleRollout } from '../controller.ts';
 import { Acceptance } from './acceptance.ts';
+import { BrokenTimes } from './broken-times.ts';
 import { createDeps } from './create-deps.ts';
 import { DeletedInstances } from './deleted-instances.ts';
 import { JourneyPlaces } from './journey-places.ts';
@@ -34,9 +39,10 @@ export type Work = LifecycleParts & {
   /** Reports each address conflict once. */
   conflicts: EventDeduper;
   places: JourneyPlaces;
+  broken: BrokenTimes;
   orphans: OrphanNodes;
   isLeaving: (instance: WindowsInstance) => boolean;
-  installation: Pick<Installation, 'problem'>;
+  installation: Pick<Installation, 'problem' | 'recentProblem'>;
   removal: RemovalCluster;
 };
 
@@ -45,6 +51,8 @@ interface CreatedWork {
   nodeSource: Informer<Node>;
   /** With the ConfigMap windows-instances. */
   maps: Informer<ConfigMap>;
+  /** All of the namespace: settings of the roll-out, and reports of agents. */
+  allMaps: Informer<ConfigMap>;
   rollout: LifecycleRollout;
   deleted: DeletedInstances;
 }
@@ -54,6 +62,8 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byAddress, hostAddresses);
   instances.addIndex(bySource, indexBySource);
+  instances.addIndex(byReport, indexByReport);
+  instances.addIndex(byRollout, indexByRollout);
   const nodeSource = informers.get(nodes);
   const maps = informers.get(configMaps, { namespace, fieldSelector: `metadata.name=${configMapName.instances}` });
   const acceptance = new Acceptance({ ...parts, instances, maps });
@@ -62,7 +72,7 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
     entries.of(host, maps.store.get({ namespace, name: configMapName.instances })).length > 0;
   const isLeavingNow = (instance: WindowsInstance) => isLeaving(instance, isListed);
   const rollout = parts.rollout ?? createRollout(parts);
-  const installation = parts.installation ?? new Installation(client, namespace);
+  const installation = parts.installation ?? new Installation(client, namespace, parts.clock);
   const deleted = new DeletedInstances(instances, { ...parts, installation });
   const removal = createRemovalCluster({
     ...parts,
@@ -81,10 +91,11 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
     acceptance,
     conflicts: new EventDeduper(parts),
     places: new JourneyPlaces(limits.hosts, wake),
+    broken: new BrokenTimes(),
     orphans: new OrphanNodes({ nodes: nodeSource, instances, maps, isLeaving: isLeavingNow }),
     isLeaving: isLeavingNow,
     installation,
     removal,
   };
-  return { work, nodeSource, maps, rollout, deleted };
+  return { work, nodeSource, maps, allMaps: informers.get(configMaps, { namespace }), rollout, deleted };
 }

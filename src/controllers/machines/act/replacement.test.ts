@@ -10,7 +10,7 @@ import { inMachineApi, type MachineBench, machineBench, defaultSettings } from '
 import { refused } from '../../../../test/kit/memory-api.ts';
 import type { SourceBench } from '../../../../test/kit/source-bench.ts';
 
-test('replaces Machines with another key, one at a time', async () => {
+test('REC-04: replaces Machines with another key, one at a time', async () => {
   await using bench = await machineBench();
   for (const index of [1, 2, 3]) await bench.running(index);
   await bench.set({ ...defaultSettings, pubKeyHash: 'new' });

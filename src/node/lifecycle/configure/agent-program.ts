@@ -5,7 +5,7 @@ import { pathKey } from '#contract/host-path.ts';
 import { type Inventory, parseInventory } from '#contract/inventory.ts';
 import { agentProgram } from '#contract/paths.ts';
 import { askAgent, callAgent } from '../agent-call.ts';
-import type { HostJourney } from '../host-journey.ts';
+import type { AgentJourney, HostJourney } from '../host-journey.ts';
 import type { Step, StepTurn } from '../step.ts';
 import { notAdministrator } from './preflight.ts';
 import { checkCommand, checkUpload } from './remedies.ts';
@@ -24,6 +24,15 @@ export const uploadAgent: Step<HostJourney> = {
   async run(journey, turn) {
     const { agent } = journey;
     if ((await journey.host.fileSize(programOf(journey), turn.signal)) !== agent.bytes) await upload(journey, turn);
+  },
+};
+
+/** For journeys that do not prepare other files. */
+export const loadAgent: Step<AgentJourney> = {
+  ...uploadAgent,
+  async run(journey, turn) {
+    journey.agent = await journey.deps.payload.agent();
+    await uploadAgent.run(journey, turn);
   },
 };
 
@@ -54,11 +63,11 @@ export const secureFolders: Step<HostJourney> = {
   usualMs: 30_000,
   limitMs: 15 * 60_000,
   remedy: checkCommand,
-  async run(journey, { signal }) {
+  async run(journey, turn) {
     const { record, deps } = journey;
     // Before the first change: otherwise an interrupted join would leave a host that is never cleaned.
     if (record.known.touched === undefined) await record.save({ touched: timestamp(deps.clock.now()) });
-    journey.inventory = await secure(journey, signal);
+    journey.inventory = await secure(journey, turn);
     checkPlaced(journey, journey.inventory);
   },
 };
@@ -80,10 +89,10 @@ export async function askForInventory(journey: HostJourney, signal: AbortSignal)
   return parseInventory(await callAgent({ host, address, command, signal, timeoutMs: inventoryMs }), address);
 }
 
-async function secure(journey: HostJourney, signal: AbortSignal): Promise<Inventory> {
+async function secure(journey: HostJourney, { signal, note }: StepTurn): Promise<Inventory> {
   const { host, address, deps } = journey;
   const command = journey.commands.secure(journey.inventoryOptions);
-  const answer = await askAgent({ host, address, command, signal, timeoutMs: secureMs });
+  const answer = await askAgent({ host, address, command, signal, note, timeoutMs: secureMs });
   const events = answer.strings('events').slice(0, maxEvents);
   if (events.length > 0) deps.log.warn('Secured folders of host', { address, events });
   return parseInventory(JSON.stringify(answer.raw('inventory') ?? {}), address);

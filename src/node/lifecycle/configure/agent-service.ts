@@ -2,20 +2,19 @@ import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { Fields } from '#base/fields.ts';
 import type { InstallOptions } from '#contract/agent-command.ts';
-import { agentEvent } from '#contract/agent-report.ts';
-import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { awaitsReboot, isUpToDate } from '#contract/node-marks.ts';
 import { hasCloudNodeManager } from '../../desired/services.ts';
 import { askAgent } from '../agent-call.ts';
 import type { EventLimits } from '../deps.ts';
-import { untilNode } from '../node-watch.ts';
+import type { HostJourney } from '../host-journey.ts';
 import type { StepTimeout, Step, StepTurn } from '../step.ts';
+import { bootOf, untilAgent } from '../until-agent.ts';
 import { askForInventory } from './agent-program.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { maxSkewMs } from './preflight.ts';
 import { rebootTimeout } from './prepare-windows.ts';
-import { rebootOnce } from './reboot.ts';
+import { rebootWithinLimit } from './reboot.ts';
 import { checkAgent, checkCommand, checkReboot } from './remedies.ts';
 
 const installMs = 4 * 60_000;
@@ -38,7 +37,7 @@ const untilVersion: Pick<Step<ConfigureJourney>, 'usualMs' | 'limitMs' | 'timeou
   remedy: checkAgent,
   limitMs: 20 * 60_000,
   timeout: versionTimeout,
-  isDone: ({ node, prepared }) => isUpToDate(node, prepared.inputs.version),
+  isDone: journey => hasVersion(journey, journey.node),
 };
 
 export const installAgent = installStep(
@@ -70,7 +69,7 @@ function installStep(description: string, modeFor: (journey: ConfigureJourney) =
   };
 }
 
-async function install(journey: ConfigureJourney, mode: InstallMode, { signal }: StepTurn): Promise<void> {
+async function install(journey: ConfigureJourney, mode: InstallMode, { signal, note }: StepTurn): Promise<void> {
   const { host, address, prepared, commands, joinedNode, record, deps } = journey;
   await record.saveTimeline();
   const { namespace, agentLogMegabytes: logMegabytes, certificateLifetime, platform } = prepared.inputs;
@@ -84,7 +83,7 @@ async function install(journey: ConfigureJourney, mode: InstallMode, { signal }:
     cloudNode,
     ...(logMegabytes !== undefined && { logMegabytes }),
   });
-  const answer = await askAgent({ host, address, command, signal, timeoutMs: installMs });
+  const answer = await askAgent({ host, address, command, signal, note, timeoutMs: installMs });
   const installed = timestamp(deps.clock.now());
   const identity = (hash: string) => ({ keyHash: hash, installed });
   // Requests of the agent are approved by this hash and stay pending until it is recorded.
@@ -107,10 +106,11 @@ export const awaitSettings: Step<ConfigureJourney> = {
   name: 'wait for agent',
   description: 'waits until the agent confirms the version or requests a reboot for variables and certificates',
   ...untilVersion,
-  run: (journey, turn) => untilAgent(journey, turn, awaitsReboot),
+  run: (journey, turn) =>
+    untilAgent(journey, turn, { isEnough: node => awaitsReboot(node) || hasVersion(journey, node) }),
 };
 
-export const rebootForSettings: Step<ConfigureJourney> = {
+export const rebootForSettings: Step<HostJourney> = {
   name: 'reboot for settings',
   description: 'drains the Node and reboots the host if the agent requested it',
   usualMs: 5 * 60_000,
@@ -126,7 +126,7 @@ export const rebootForSettings: Step<ConfigureJourney> = {
     turn.note(undefined);
     // The inventory from the beginning of the journey may be of an earlier boot.
     journey.inventory = await askForInventory(journey, signal);
-    await rebootOnce(journey, settings, turn);
+    await rebootWithinLimit(journey, settings, turn);
     await deps.nodes.clearReport(joinedNode.name, 'rebootRequired', signal);
     // The next request is for another reboot.
     await record.saveReboot(undefined);
@@ -138,64 +138,15 @@ export const awaitVersion: Step<ConfigureJourney> = {
   name: 'wait for version',
   description: 'waits until the agent confirms after the reboot that all services run and the Node is ready',
   ...untilVersion,
-  run: (journey, turn) => untilAgent(journey, turn, () => false),
+  run: (journey, turn) => untilAgent(journey, turn, { isEnough: node => hasVersion(journey, node) }),
 };
 
-/** Waits until the agent has confirmed the version, or `isEnough`. */
-async function untilAgent(
-  journey: ConfigureJourney,
-  { signal, note, hint }: StepTurn,
-  isEnough: (node: NodeView) => boolean,
-): Promise<void> {
-  // The agent changes the network of the host, which breaks connections.
-  await journey.host.close();
-  const { nodes, clock } = journey.deps;
-  // Events have the time of the host.
-  const sinceMs = clock.now() - maxSkewMs;
-  const look = (): true | undefined => {
-    const { node } = journey;
-    if (node === undefined) return undefined;
-    const { nodeUID = node.uid } = journey.record.known;
-    if (nodeUID !== node.uid) throw registeredAgain(node.name);
-    if (isEnough(node) || isUpToDate(node, journey.prepared.inputs.version)) return true;
-    const event = nodes.lastEvent(node, { sinceMs, ...bootOf(journey) });
-    note([lastEvent(node, event), readinessNote(node)].filter(text => text !== '').join('; '));
-    if (isFailure(event)) hint();
-    return undefined;
-  };
-  await untilNode(nodes, journey.joinedNode.name, look, signal);
+function hasVersion({ prepared }: ConfigureJourney, node: NodeView | undefined): boolean {
+  return isUpToDate(node, prepared.inputs.version);
 }
 
 /** Events of this agent: those before its installation belong to an earlier one of this host. */
 function sinceInstall(journey: ConfigureJourney): EventLimits {
   const installedMs = Date.parse(journey.record.known.agent?.installed ?? '');
   return { ...bootOf(journey), ...(!Number.isNaN(installedMs) && { sinceMs: installedMs - maxSkewMs }) };
-}
-
-function bootOf({ knownInventory }: ConfigureJourney): Pick<EventLimits, 'bootId'> {
-  return knownInventory === undefined ? {} : { bootId: knownInventory.bootId };
-}
-
-/** An event about the pod subnet is over when the Node has one. */
-function lastEvent({ annotations }: NodeView, event: string | undefined): string {
-  const hasSubnet = Object.hasOwn(annotations, nodeAnnotation.hybridOverlaySubnet);
-  const isOver = hasSubnet && event?.startsWith(`${agentEvent.serviceWaiting}: `) === true;
-  return event === undefined || isOver ? 'the agent configures the host' : event;
-}
-
-/** The agent retries, but the administrator can look at the cause at once. */
-function isFailure(event = ''): boolean {
-  const { configurationFailure, serviceFailure } = agentEvent;
-  return [configurationFailure, serviceFailure].some(reason => event.startsWith(`${reason}: `));
-}
-
-function readinessNote({ name, ready, readyMessage = '' }: NodeView): string {
-  return ready || readyMessage === '' ? '' : `Node ${name} is not ready: ${readyMessage}`;
-}
-
-/** The new Node lacks labels and annotations, so the journey has to start over. */
-function registeredAgain(node: string): AppError {
-  return new AppError('NODE_NOT_FOUND', `Node ${node} was deleted and registered again`, {
-    remedy: 'Find out who deleted it (audit log of the API server).',
-  });
 }

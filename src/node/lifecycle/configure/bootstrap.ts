@@ -17,10 +17,10 @@ export const bootstrap: Step<ConfigureJourney> = {
     [serviceName.containerd, serviceName.kubelet].every(name =>
       inventory.services.some(service => service.name === name && service.isManaged && service.state === 'running'),
     ),
-  async run({ host, address, prepared, inventory, commands, record }, { signal }) {
+  async run({ host, address, prepared, inventory, commands, record }, { signal, note }) {
     await record.saveTimeline();
     const { version, namespace } = prepared.inputs;
     const command = commands.bootstrap({ version, namespace, node: inventory.nodeName });
-    await callAgent({ host, address, command, signal, timeoutMs: bootstrapMs });
+    await callAgent({ host, address, command, signal, note, timeoutMs: bootstrapMs });
   },
 };

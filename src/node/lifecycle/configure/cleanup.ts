@@ -35,10 +35,10 @@ export const cleanUp: Step<ConfigureJourney> = {
     const { version } = prepared.inputs;
     return !needsCleanup({ inventory, node, version, awaitsNode: record.awaitsNode });
   },
-  async run(journey, { signal }) {
+  async run(journey, { signal, note }) {
     const { host, address, inventory } = journey;
     const command = journey.commands.cleanup(journey.prepared.inputs.namespace, 'keep settings');
-    await callAgent({ host, address, command, signal, timeoutMs: cleanupMs });
+    await callAgent({ host, address, command, signal, note, timeoutMs: cleanupMs });
     await clearVersion(journey, signal);
     journey.inventory = { ...inventory, services: inventory.services.filter(service => !service.isManaged) };
   },

@@ -36,6 +36,10 @@ export class ConfigureJourney extends HostJourney {
     this.#basics = basics;
   }
 
+  get isPrepared(): boolean {
+    return this.#prepared !== undefined;
+  }
+
   get prepared(): PreparedFiles {
     if (this.#prepared === undefined) throw new Error('the files of the host are not prepared yet');
     return this.#prepared;

@@ -169,3 +169,10 @@ const rules: readonly Rule[] = [
   isUnchanged,
   isOwnNode,
 ];
+
+/** The host that answers has another name than the one that joined: it may be a clone. */
+export function otherName(address: string, name: string, recorded: string): AppError {
+  return new AppError('NODE_NAME_CHANGED', `${address}: the host name is ${name}, but it joined as ${recorded}`, {
+    remedy: `Rename the host back to ${recorded}.`,
+  });
+}

@@ -21,6 +21,8 @@ const good: Inventory = {
   services: [],
   files: {},
   stagedVersion: '',
+  sets: {},
+  copies: [],
   bundles: {},
   networks: [],
   time: '2026-03-01T12:00:00.000Z',

@@ -24,10 +24,10 @@ export const rename: Step<ConfigureJourney> = {
   limitMs: 5 * 60_000,
   remedy: checkCommand,
   isDone: journey => hasName(journey),
-  async run(journey, { signal }) {
+  async run(journey, { signal, note }) {
     const { host, address, instance, commands } = journey;
     const command = commands.rename(instance.spec.hostname ?? '');
-    await askAgent({ host, address, command, signal, timeoutMs: renameMs });
+    await askAgent({ host, address, command, signal, note, timeoutMs: renameMs });
   },
 };
 
@@ -38,10 +38,10 @@ export const enableContainers: Step<ConfigureJourney> = {
   limitMs: 40 * 60_000,
   remedy: checkCommand,
   isDone: ({ inventory }) => ['enabled', 'enable-pending'].includes(inventory.containersFeature),
-  async run(journey, { signal }) {
+  async run(journey, { signal, note }) {
     const { host, address, inventory, commands } = journey;
     const command = commands.enableContainers;
-    const outcome = await askAgent({ host, address, command, signal, timeoutMs: featureMs });
+    const outcome = await askAgent({ host, address, command, signal, note, timeoutMs: featureMs });
     const containersFeature = outcome.boolean('rebootNeeded') === false ? 'enabled' : 'enable-pending';
     journey.inventory = { ...inventory, containersFeature };
   },

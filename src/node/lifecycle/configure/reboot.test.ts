@@ -141,9 +141,15 @@ test('a reboot for settings is made once for each time the agent asks, and pods 
   ask();
   await bench.take(rebootForSettings);
   expect(bench.host.boots).toBe(3);
+  ask();
+  await bench.take(rebootForSettings);
+  expect(bench.journey.record.known.reboots).toHaveLength(3);
+  ask();
+  expect(await rejectionOf(bench.take(rebootForSettings))).toMatchObject({ code: 'REBOOT_LIMIT' });
+  expect(bench.host.boots).toBe(4);
   ask('v2');
   await bench.take(awaitSettings, rebootForSettings, awaitVersion);
-  expect(bench.host.boots).toBe(3);
+  expect(bench.host.boots).toBe(4);
 });
 
 test('a blocked drain shows pods and budgets in the status, and the host is not rebooted', async () => {

@@ -1,9 +1,12 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
+import type { InstanceRecord } from '#contract/windows-instance/resource.ts';
 import { askAgent } from '../agent-call.ts';
 import type { HostJourney } from '../host-journey.ts';
+import { orderLimit, withReboot } from '../reboot/due.ts';
 import type { StepTurn } from '../step.ts';
+import { unreachableCodes } from '../unreachable.ts';
 import { askForInventory } from './agent-program.ts';
 
 const commandMs = 60_000;
@@ -12,29 +15,37 @@ const shutdownMs = 180_000;
 const [firstPauseMs, longestPauseMs] = [1000, 10_000];
 
 /** Errors while a host shuts down and starts. */
-const rebootErrors: readonly ErrorCode[] = [
-  'HOST_UNREACHABLE',
-  'HOST_NOT_SSH',
-  'HOST_HANDSHAKE_FAILED',
-  'HOST_REFUSED_KEY',
-  'HOST_CONNECTION_LOST',
-  'HOST_COMMAND_REFUSED',
-  'HOST_COMMAND_NO_EXIT_CODE',
-  'AGENT_COMMAND_FAILED',
-];
+const rebootErrors: readonly ErrorCode[] = [...unreachableCodes, 'AGENT_COMMAND_FAILED'];
+
+/** As `rebootOnce`, but at most as often in a day as is allowed: the reboot is counted before it is ordered. */
+export async function rebootWithinLimit(journey: HostJourney, reason: string, turn: StepTurn): Promise<void> {
+  const { record, deps, instance } = journey;
+  const { known, reboot } = record;
+  // An attempt that was interrupted after the order has been counted.
+  if (reboot?.because === reason) return rebootOnce(journey, reason, turn);
+  const nowMs = deps.clock.now();
+  const limit = orderLimit({ ...instance, status: known }, nowMs);
+  if (limit !== undefined) throw limit.problem;
+  await rebootOnce(journey, reason, turn, { reboots: withReboot(known.reboots, nowMs) });
+}
 
 /**
  * Reboots the host once for each reason: the boot id is recorded before the command is sent, so that an attempt in a later boot knows
- * that the reboot is done.
+ * that the reboot is done. `counted` is recorded with it.
  */
-export async function rebootOnce(journey: HostJourney, reason: string, turn: StepTurn): Promise<void> {
+export async function rebootOnce(
+  journey: HostJourney,
+  reason: string,
+  turn: StepTurn,
+  counted: InstanceRecord = {},
+): Promise<void> {
   const { record, deps } = journey;
   const { bootId } = journey.inventory;
   if (wasRebooted(journey, reason)) return;
   if (bootId === '') throw unknownBoot(journey.address);
-  await record.saveReboot({ bootId, because: reason });
+  await record.saveReboot({ bootId, because: reason }, counted);
   deps.log.info('Rebooting host', { address: journey.address, because: reason });
-  if (await requestReboot(journey, bootId, turn.signal)) await waitForShutdown(journey, turn);
+  if (await requestReboot(journey, bootId, turn)) await waitForShutdown(journey, turn);
   await waitForStart(journey, bootId, turn);
 }
 
@@ -44,12 +55,13 @@ export function wasRebooted({ record, inventory }: HostJourney, reason: string):
 }
 
 /** False when the host has rebooted already. */
-async function requestReboot(journey: HostJourney, bootId: string, signal: AbortSignal): Promise<boolean> {
+async function requestReboot(journey: HostJourney, bootId: string, { signal, note }: StepTurn): Promise<boolean> {
   const { host, address } = journey;
   try {
     // In another boot the agent ignores the command, so it can be sent again after a broken connection.
     const command = journey.commands.reboot(bootId);
-    return (await askAgent({ host, address, command, signal, timeoutMs: commandMs })).boolean('rebooting') ?? true;
+    const answer = await askAgent({ host, address, command, signal, note, timeoutMs: commandMs });
+    return answer.boolean('rebooting') ?? true;
   } catch (error) {
     if (isAppError(error) && rebootErrors.includes(error.code)) return true;
     throw error;

@@ -34,16 +34,19 @@ export function checkConnection({ address, instance }: HostJourney): string {
 }
 
 /** Before the reboot is requested, the Node is drained. */
-export function checkReboot({ address, nodeName, record }: HostJourney): string {
-  if (record.reboot === undefined) {
-    return (
-      `Run \`kubectl get pods -A --field-selector spec.nodeName=${nodeName}\` and \`kubectl get pdb -A\`: ` +
-      'pods that cannot be evicted block the drain of the Node.'
-    );
-  }
+export function checkReboot(journey: HostJourney): string {
+  const { address, record } = journey;
+  if (record.reboot === undefined) return checkPods(journey);
   return (
     `Power ${address} on, or find on its console why Windows does not start; ` +
     'the operator continues once the host answers.'
+  );
+}
+
+export function checkPods({ nodeName }: HostJourney): string {
+  return (
+    `Run \`kubectl get pods -A --field-selector spec.nodeName=${nodeName}\` and \`kubectl get pdb -A\`: ` +
+    'pods that cannot be evicted block the drain of the Node.'
   );
 }
 

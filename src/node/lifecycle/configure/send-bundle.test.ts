@@ -7,7 +7,7 @@ import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
 import { settle } from '../../../../test/kit/manual-clock.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { image } from '../../../../test/kit/payload-image.ts';
-import type { BundleContent } from '../../bundle-hash-cache.ts';
+import type { BundleContent } from '../../bundle.ts';
 import { type BundleFile, packContent } from '../../bundle.ts';
 import { uploadAgent, takeInventory } from './agent-program.ts';
 import { connect } from './connect.ts';

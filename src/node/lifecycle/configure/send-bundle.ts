@@ -1,7 +1,8 @@
 import { isAppError } from '#base/errors.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { bundlePath } from '#contract/paths.ts';
-import type { BundleContent, PreparedBundle } from '../../bundle-hash-cache.ts';
+import type { BundleContent } from '../../bundle.ts';
+import type { PreparedBundle } from '../../bundle-hash-cache.ts';
 import { askAgent } from '../agent-call.ts';
 import type { StepTurn } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
@@ -14,19 +15,20 @@ const smallBytes = 1024 * 1024;
 
 /**
  * Brings files to the host: one upload named by the hash of its content, one command that unpacks it. A complete upload of an earlier
- * attempt is used again.
+ * attempt is used again. Returns its hash.
  */
 export async function sendBundle(
   journey: ConfigureJourney,
   content: BundleContent,
   uploaded: Inventory['bundles'],
   turn: StepTurn,
-): Promise<void> {
+): Promise<string> {
   const bundle = await journey.deps.bundleHashes.prepare(content);
+  const mode = content.next === undefined ? 'stage' : 'stageNext';
   const isUploaded = uploaded[bundle.sha256] === bundle.bytes;
   if (!isUploaded) await upload(journey, bundle, turn);
   try {
-    await stage(journey, bundle, turn);
+    await stage(journey, bundle, mode, turn);
   } catch (error) {
     // It changed on the host. A bundle with a damaged header cannot be read at all.
     const isChanged = isAppError(error, 'BUNDLE_DAMAGED') || isAppError(error, 'BUNDLE_MALFORMED');
@@ -35,8 +37,9 @@ export async function sendBundle(
     await bundle.check();
     if (!isUploaded) throw error;
     await upload(journey, bundle, turn);
-    await stage(journey, bundle, turn);
+    await stage(journey, bundle, mode, turn);
   }
+  return bundle.sha256;
 }
 
 async function upload({ host, deps }: ConfigureJourney, bundle: PreparedBundle, turn: StepTurn): Promise<void> {
@@ -56,9 +59,11 @@ async function upload({ host, deps }: ConfigureJourney, bundle: PreparedBundle, 
 async function stage(
   { host, address, commands }: ConfigureJourney,
   bundle: PreparedBundle,
+  mode: 'stage' | 'stageNext',
   turn: StepTurn,
 ): Promise<void> {
   turn.note('the agent unpacks and checks the files');
-  const command = commands.stage(bundlePath(bundle.sha256), bundle.sha256);
-  await askAgent({ host, address, command, signal: turn.signal, timeoutMs: stageMs });
+  const command = commands[mode](bundlePath(bundle.sha256), bundle.sha256);
+  const { signal, note } = turn;
+  await askAgent({ host, address, command, signal, note, timeoutMs: stageMs });
 }

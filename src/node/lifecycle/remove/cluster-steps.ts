@@ -1,7 +1,8 @@
-import { AppError, isAppError } from '#base/errors.ts';
+import { AppError } from '#base/errors.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import { foreignNode } from '../configure/name-check.ts';
-import { checkCluster } from '../configure/remedies.ts';
+import { checkCluster, checkPods } from '../configure/remedies.ts';
+import { budgetRefusal, evictPods } from '../out-of-service.ts';
 import type { Step } from '../step.ts';
 import { removalMode, type RemoveJourney } from './journey.ts';
 
@@ -41,21 +42,12 @@ export const cordonNode: Step<RemoveJourney> = {
   isDone: ({ node }) => node === undefined,
   async run(journey, { signal }) {
     const { joinedNode, deps } = journey;
-    journey.refusal = await budgetRefusal(journey, signal);
+    // A Node that was not ready when the removal started, and needed no grant, may be in service again.
+    journey.refusal = await budgetRefusal(journey, 'remove', signal);
     if (journey.refusal !== undefined) return;
     await deps.nodes.cordonAndLabel(joinedNode.name, {}, [], signal).catch(unless(isNotFound));
   },
 };
-
-/** A Node that was not ready when the removal started, and needed no grant, may be in service again. */
-async function budgetRefusal(
-  { joinedNode, deps, instance }: RemoveJourney,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  if (!joinedNode.ready || joinedNode.unschedulable) return undefined;
-  const answer = await deps.grants.take(instance, 'remove', signal);
-  return answer.isGranted ? undefined : answer.why;
-}
 
 export const drainNode: Step<RemoveJourney> = {
   name: 'drain',
@@ -66,17 +58,7 @@ export const drainNode: Step<RemoveJourney> = {
   remedy: checkPods,
   // The kubelet of a Node that is not ready ends no pods; they are deleted with the Node.
   isDone: ({ node, mode }) => node === undefined || (mode === 'force' && !node.ready),
-  async run({ joinedNode, deps, mode }, { signal, note }) {
-    const { drainTimeout } = deps.grants.settings();
-    const timeout = drainTimeout === 'continue' ? {} : { timeoutMs: drainTimeout };
-    try {
-      await deps.nodes.drain(joinedNode.name, { signal, note, ...timeout });
-    } catch (error) {
-      const isEnough = mode === 'force' || drainTimeout === 'continue';
-      if (!isEnough || !isAppError(error, 'DRAIN_BLOCKED')) throw error;
-      deps.log.warn('Pods were not evicted; continuing with the removal', { error });
-    }
-  },
+  run: (journey, turn) => evictPods(journey, turn, journey.mode === 'force'),
 };
 
 export const noteHost: Step<RemoveJourney> = {
@@ -118,13 +100,6 @@ export const deleteInstance: Step<RemoveJourney> = {
     await cluster.deleteInstance(instance, signal);
   },
 };
-
-function checkPods({ nodeName }: RemoveJourney): string {
-  return (
-    `Run \`kubectl get pods -A --field-selector spec.nodeName=${nodeName}\` and \`kubectl get pdb -A\`: ` +
-    'pods that cannot be evicted block the drain of the Node.'
-  );
-}
 
 /** The error of a removal also says how to continue without the host. */
 export function withForceRemedy(error: AppError, { instance }: Pick<RemoveJourney, 'instance'>): AppError {

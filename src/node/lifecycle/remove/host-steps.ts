@@ -5,26 +5,18 @@ import { serviceName } from '#contract/names.ts';
 import { dir, splitPath, folderRecordFile } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { askAgent, callAgent } from '../agent-call.ts';
-import { takeInventory, uploadAgent } from '../configure/agent-program.ts';
-import { foreignNode } from '../configure/name-check.ts';
+import { takeInventory } from '../configure/agent-program.ts';
+import { foreignNode, otherName } from '../configure/name-check.ts';
 import { rebootTimeout } from '../configure/prepare-windows.ts';
 import { rebootOnce } from '../configure/reboot.ts';
 import { checkCommand, checkReboot, checkUpload } from '../configure/remedies.ts';
-import type { Step } from '../step.ts';
+import type { Step, StepTurn } from '../step.ts';
 import type { RemoveJourney } from './journey.ts';
 
 const [cleanupMs, networksMs, filesMs] = [15 * 60_000, 5 * 60_000, 15 * 60_000];
 const rebootReason = 'removed variables and certificates';
 /** A host can report any number of files. */
 const maxLeft = 50;
-
-export const loadAgent: Step<RemoveJourney> = {
-  ...uploadAgent,
-  async run(journey, turn) {
-    journey.agent = await journey.deps.payload.agent();
-    await uploadAgent.run(journey, turn);
-  },
-};
 
 export const identifyHost: Step<RemoveJourney> = {
   ...takeInventory,
@@ -47,10 +39,7 @@ function identityProblem(journey: RemoveJourney): AppError | undefined {
   const { nodeName } = inventory;
   if (!hasKubelet(inventory)) return undefined;
   if (recorded !== undefined) {
-    if (nodeName === recorded) return undefined;
-    return new AppError('NODE_NAME_CHANGED', `${address}: the host name is ${nodeName}, but it joined as ${recorded}`, {
-      remedy: `Rename the host back to ${recorded}.`,
-    });
+    return nodeName === recorded ? undefined : otherName(address, nodeName, recorded);
   }
   const holder = deps.names.holderOf(nodeName, instance);
   if (holder !== undefined) {
@@ -77,20 +66,21 @@ export const cleanUpHost: Step<RemoveJourney> = {
   usualMs: 60_000,
   limitMs: 20 * 60_000,
   remedy: checkCommand,
-  async run(journey, { signal }) {
+  async run(journey, turn) {
+    const { signal } = turn;
     // From here on the host has to be configured again if the removal is canceled.
     await journey.record.saveUninstalled();
     await clearVersion(journey, signal);
-    await cleanUp(journey, signal);
+    await cleanUp(journey, turn);
     // The agent may have reported it once more before it was stopped.
     await clearVersion(journey, signal);
   },
 };
 
-async function cleanUp(journey: RemoveJourney, signal: AbortSignal): Promise<void> {
+async function cleanUp(journey: RemoveJourney, { signal, note }: StepTurn): Promise<void> {
   const { host, address, commands, instance } = journey;
   const command = commands.removeServices(instance.metadata.namespace ?? '');
-  const answer = await askAgent({ host, address, command, signal, timeoutMs: cleanupMs });
+  const answer = await askAgent({ host, address, command, signal, note, timeoutMs: cleanupMs });
   journey.needsReboot = answer.boolean('rebootNeeded') === true;
 }
 
@@ -108,7 +98,7 @@ export const rebootHost: Step<RemoveJourney> = {
   isDone: ({ needsReboot }) => !needsReboot,
   async run(journey, turn) {
     await rebootOnce(journey, rebootReason, turn);
-    await cleanUp(journey, turn.signal);
+    await cleanUp(journey, turn);
     await journey.record.saveReboot(undefined);
   },
 };
@@ -119,8 +109,8 @@ export const removeNetworks: Step<RemoveJourney> = {
   usualMs: 30_000,
   limitMs: 15 * 60_000,
   remedy: checkCommand,
-  async run({ host, address, commands }, { signal }) {
-    await callAgent({ host, address, command: commands.removeNetworks(), signal, timeoutMs: networksMs });
+  async run({ host, address, commands }, { signal, note }) {
+    await callAgent({ host, address, command: commands.removeNetworks(), signal, note, timeoutMs: networksMs });
   },
 };
 
@@ -130,9 +120,10 @@ export const removeFiles: Step<RemoveJourney> = {
   usualMs: 30_000,
   limitMs: 35 * 60_000,
   remedy: checkCommand,
-  async run(journey, { signal }) {
+  async run(journey, { signal, note }) {
     const { host, address, commands } = journey;
-    const answer = await askAgent({ host, address, command: commands.removeFiles(), signal, timeoutMs: filesMs });
+    const command = commands.removeFiles();
+    const answer = await askAgent({ host, address, command, signal, note, timeoutMs: filesMs });
     journey.left = answer.strings('left').slice(0, maxLeft);
     journey.cluster.reportLeft(journey);
   },

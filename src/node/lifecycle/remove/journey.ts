@@ -1,11 +1,9 @@
 import { hasTouchedHost, isForced } from '#cluster/instance-removal.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import type { InventoryOptions } from '#contract/agent-command.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { RemovedHost } from '#contract/removed-hosts.ts';
-import type { PlainFile } from '../../payload-source.ts';
 import type { LifecycleDeps } from '../deps.ts';
-import { HostJourney } from '../host-journey.ts';
+import { AgentJourney } from '../host-journey.ts';
 import type { JourneyRecord } from '../journey-record.ts';
 
 /** What a removal does to objects of the cluster; each act tolerates that the object is gone. */
@@ -30,38 +28,21 @@ export interface RemovalCluster {
 export type RemovalMode = 'host' | 'force' | 'object';
 
 /** A host that leaves the cluster. */
-export class RemoveJourney extends HostJourney {
+export class RemoveJourney extends AgentJourney {
   readonly cluster: RemovalCluster;
   /** Decided before the first act: another instance of the host that appears later changes nothing. */
   mode: RemovalMode = 'object';
-  /** Why the removal ends before its first act; the host stays. */
-  refusal: string | undefined;
   /** Settings were removed that only a reboot makes effective. */
   needsReboot = false;
   /** Files that could not be removed. */
   left: readonly string[] = [];
   /** Addresses of the Node, for the event at the end. */
   addresses: readonly string[];
-  #agent: PlainFile | undefined;
 
   constructor(instance: WindowsInstance, deps: LifecycleDeps, record: JourneyRecord, cluster: RemovalCluster) {
     super(instance, deps, record);
     this.cluster = cluster;
     this.addresses = this.node?.addresses.map(({ address }) => address) ?? record.known.host?.addresses ?? [];
-  }
-
-  get agent(): PlainFile {
-    if (this.#agent === undefined) throw new Error('the agent program is not loaded yet');
-    return this.#agent;
-  }
-
-  set agent(agent: PlainFile) {
-    this.#agent = agent;
-  }
-
-  /** The name of the kubelet is on the host; where a cloud gives the name, it is not needed any more. */
-  get inventoryOptions(): InventoryOptions {
-    return {};
   }
 }
 

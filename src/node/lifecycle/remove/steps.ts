@@ -1,15 +1,8 @@
+import { loadAgent } from '../configure/agent-program.ts';
 import { connect } from '../configure/connect.ts';
 import { runSteps, type Step, type StepRun } from '../step.ts';
 import { confirmRemoval, cordonNode, deleteInstance, deleteNode, drainNode, noteHost } from './cluster-steps.ts';
-import {
-  cleanUpHost,
-  identifyHost,
-  loadAgent,
-  rebootHost,
-  removeAgent,
-  removeFiles,
-  removeNetworks,
-} from './host-steps.ts';
+import { cleanUpHost, identifyHost, rebootHost, removeAgent, removeFiles, removeNetworks } from './host-steps.ts';
 import type { RemovalMode, RemoveJourney } from './journey.ts';
 
 type Steps = readonly Step<RemoveJourney>[];

@@ -90,6 +90,22 @@ test('a file is replaced as a whole or not at all', async () => {
   expect(await files.read(path)).toBe('new');
 });
 
+test('a file that was not finished when the power was cut is as it was before', async () => {
+  await files.write(path, 'before');
+  const writing = files.writeChunks(
+    path,
+    (async function* () {
+      yield Buffer.from('half');
+      files.cutPower();
+      yield Buffer.from('whole');
+    })(),
+  );
+  await expect(writing).rejects.toThrow('the power was cut');
+  expect([await files.read(path), files.freeBytes]).toEqual(['before', 1e9 - 'before'.length]);
+  await files.write(path, 'after');
+  expect(await files.read(path)).toBe('after');
+});
+
 test('makes the folders above a file, and lists what is in a folder', async () => {
   await files.write('C:\\k\\cni\\config\\cni.conf', '{}');
   await files.write('C:\\k\\a.txt', '');

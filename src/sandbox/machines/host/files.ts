@@ -35,6 +35,7 @@ export class SimulatedFiles implements HostFiles {
   /** Unfinished files use disk space, too. */
   readonly #drafts = new Set<Draft>();
   #usedBytes = 0;
+  #powerCuts = 0;
   /** Distinguishes changes within one millisecond. */
   #changes = 0;
 
@@ -84,8 +85,10 @@ export class SimulatedFiles implements HostFiles {
 
   async writeChunks(path: string, chunks: AsyncIterable<Uint8Array>, access?: 'secret'): Promise<void> {
     const draft = this.draft();
+    const cuts = this.#powerCuts;
     try {
       for await (const chunk of chunks) await this.writeInto(draft, chunk);
+      if (this.#powerCuts !== cuts) throw new Error('the power was cut');
     } catch (error) {
       this.#drafts.delete(draft);
       await draft.discard();
@@ -94,6 +97,11 @@ export class SimulatedFiles implements HostFiles {
         : error;
     }
     await this.finish(draft, path, access);
+  }
+
+  /** Files that programs have not finished are lost. */
+  cutPower(): void {
+    this.#powerCuts += 1;
   }
 
   draft(): Draft {
@@ -142,8 +150,10 @@ export class SimulatedFiles implements HostFiles {
   }
 
   async remove(path: string): Promise<void> {
-    this.rights.forget(path);
     const entry = this.#entries.get(keyOf(path));
+    const isFolder = entry === undefined && this.isFolder(path) && !this.rights.isLink(path);
+    if (isFolder) throw unusable(path, 'is a directory', 'Remove the directory.');
+    this.rights.forget(path);
     if (entry === undefined) return;
     this.#entries.delete(keyOf(path));
     await this.#release(entry);

@@ -234,6 +234,7 @@ export class SimulatedHost {
     this.#sshd.down();
     this.services.powerOff();
     this.#processes.killAll();
+    this.files.cutPower();
     this.#deps.onChange();
   }
 

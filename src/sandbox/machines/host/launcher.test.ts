@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { HostPorts } from '#agent/ports.ts';
 import { systemClock } from '#base/clock.ts';
 import { agentName } from '#contract/names.ts';
-import { file } from '#contract/paths.ts';
+import { agentProgram, file } from '#contract/paths.ts';
 import { scaledClock } from '../clocks.ts';
 import { goAgentStamp, stampOf } from '../programs/stamp.ts';
 import { defaultTimes } from '../times.ts';
@@ -10,7 +9,7 @@ import { defaultTraits, type Traits } from '../traits.ts';
 import { ContentStore } from './content-store.ts';
 import { SimulatedFiles } from './files.ts';
 import { Launcher } from './launcher.ts';
-import { hostPorts } from './ports.ts';
+import { hostPorts, type SimulatedPorts } from './ports.ts';
 import { SimulatedProcesses } from './processes.ts';
 import { SimulatedServices } from './services.ts';
 import { freshState } from './state.ts';
@@ -35,7 +34,7 @@ function scene(over: Partial<Traits> = {}) {
     end: pid => processes.find(pid)?.stop(),
   });
   const common = { state, files, processes, delays, times: defaultTimes, busyPorts: () => [], reboot: () => undefined };
-  const ports: HostPorts = hostPorts({ ...common, services });
+  const ports: SimulatedPorts = hostPorts({ ...common, services });
   const verbs: string[] = [];
   const launcher = new Launcher({
     spec: {
@@ -79,6 +78,7 @@ function scene(over: Partial<Traits> = {}) {
 const missing: [string, string][] = [
   ['a program that is not on the disk', file.kubelet],
   ['a program behind a runner that is not on the disk', `${file.logRunner} -log-file=C:\\l ${file.containerd}`],
+  ['an agent program in its folder', `${agentProgram('ab'.repeat(32))} activate --windows-service`],
   ['nothing', ''],
 ];
 for (const [name, command] of missing) {

@@ -4,16 +4,18 @@ import { logPathOf } from '#agent/services/service-log.ts';
 import { type Clock, timestamp } from '#base/clock.ts';
 import type { Log } from '#base/log.ts';
 import { agentName } from '#contract/names.ts';
+import { agentProgramHash } from '#contract/paths.ts';
 import { agentProgram } from '../programs/agent.ts';
 import { serviceProgram } from '../programs/all.ts';
 import { programName, programsOf } from '../programs/command-line.ts';
 import { idleProgram } from '../programs/idle.ts';
 import type { ProgramHost } from '../programs/program-host.ts';
-import { isGoAgent, stampBytes, stampedVersion } from '../programs/stamp.ts';
+import { goAgentStamp, readStamp, stampBytes, type Stamped } from '../programs/stamp.ts';
 import type { Output } from '../ssh/shell.ts';
 import type { SimulatedFiles } from './files.ts';
 import { type ProgramLife, type SimulatedProcess, whileAlive } from './process.ts';
 import type { SimulatedProcesses } from './processes.ts';
+import type { SimulatedPorts } from './ports.ts';
 import { restrictedPorts } from './restricted-ports.ts';
 import type { HostSpec, HostDeps } from './spec.ts';
 import type { HostState } from './state.ts';
@@ -27,7 +29,7 @@ export interface LauncherParts {
   files: SimulatedFiles;
   processes: SimulatedProcesses;
   /** Ports of the host; each process gets its own view. */
-  ports(): HostPorts;
+  ports(): SimulatedPorts;
   /** Called when an agent verb starts; rejects to make it fail. */
   onVerb(verb: string, closed: AbortSignal): Promise<void>;
 }
@@ -64,9 +66,9 @@ export class Launcher {
         await this.#writeFailure(command);
         return 1;
       }
-      const head = await this.#headOf(main.path);
-      if (isGoAgent(head)) return idleProgram(life);
-      const run = { ...main, version: this.#versionIn(head) };
+      const { name: stampedName, ...stamped } = await this.#stampOf(main.path);
+      if (stampedName === goAgentStamp) return idleProgram(life);
+      const run = { ...main, ...stamped };
       return serviceProgram(run, this.#hostFor(self, this.#parts.ports()))(life);
     });
   }
@@ -83,7 +85,7 @@ export class Launcher {
       const run = {
         path: program,
         words: spec.traits.reachesApi ? words : words.map(misdirectApiUrl),
-        version: this.#versionIn(await this.#headOf(program)),
+        version: (await this.#stampOf(program)).version,
         startedBy: 'user',
         terminal: output,
       } as const;
@@ -113,25 +115,25 @@ export class Launcher {
     if (path !== undefined) await files.write(path, line);
   }
 
+  /** Programs of Windows itself are always there. */
   #isProgram(path: string): boolean {
-    return /^C:\\Windows\\/i.test(path) || this.#parts.files.has(path);
+    const isOfWindows = /^C:\\Windows\\/i.test(path) && agentProgramHash(path) === undefined;
+    return isOfWindows || this.#parts.files.has(path);
   }
 
-  /** The bytes with the stamp. */
-  async #headOf(path: string): Promise<Uint8Array> {
-    const { files } = this.#parts;
+  /** What the content of a file says about the program. */
+  async #stampOf(path: string): Promise<Stamped> {
+    const { files, deps } = this.#parts;
     const content = files.content(path);
-    return content === undefined ? new Uint8Array() : files.readAt(content, 0, stampBytes);
+    const head = content === undefined ? new Uint8Array() : await files.readAt(content, 0, stampBytes);
+    return readStamp(head) ?? { name: '', version: deps.agentVersion };
   }
 
-  #versionIn(head: Uint8Array): string {
-    return stampedVersion(head) ?? this.#parts.deps.agentVersion;
-  }
-
-  #hostFor(process: SimulatedProcess, ports: HostPorts): ProgramHost {
+  #hostFor(process: SimulatedProcess, ports: SimulatedPorts): ProgramHost {
     const { spec, deps, clock, state } = this.#parts;
     return {
       ports: portsFor(process, ports),
+      pid: process.pid,
       state,
       clock,
       delays: deps.delays,
@@ -149,7 +151,7 @@ export class Launcher {
   }
 }
 
-function portsFor(process: SimulatedProcess, ports: HostPorts): HostPorts {
+function portsFor(process: SimulatedProcess, { locks, ...ports }: SimulatedPorts): HostPorts {
   return {
     services: whileAlive(ports.services, process),
     processes: whileAlive(ports.processes, process),
@@ -159,6 +161,8 @@ function portsFor(process: SimulatedProcess, ports: HostPorts): HostPorts {
     scripts: whileAlive(ports.scripts, process),
     system: whileAlive(ports.system, process),
     network: whileAlive(ports.network, process),
+    locks: whileAlive(locks.of(process), process),
+    routes: whileAlive(ports.routes, process),
   };
 }
 

@@ -1,7 +1,8 @@
-import type { CertStore, Environment, HostPorts, ScriptRunner } from '#agent/ports.ts';
+import type { CertStore, Environment, HostPorts, Route, Routes, ScriptRunner } from '#agent/ports.ts';
 import type { Clock } from '#base/clock.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { SimulatedFiles } from './files.ts';
+import { SimulatedLocks } from './locks.ts';
 import { SimulatedNetwork } from './network.ts';
 import type { SimulatedProcesses } from './processes.ts';
 import type { SimulatedServices } from './services.ts';
@@ -20,8 +21,13 @@ export interface HostParts {
   reboot(delaySeconds: number): void;
 }
 
+/** The host ports before they are bound to a process, which owns its locks. */
+export interface SimulatedPorts extends HostPorts {
+  locks: SimulatedLocks;
+}
+
 /** The agent's host ports for a simulated host. */
-export function hostPorts(parts: HostParts): HostPorts {
+export function hostPorts(parts: HostParts): SimulatedPorts {
   const { state, files, services, processes, delays: clock, times } = parts;
   return {
     services,
@@ -32,6 +38,8 @@ export function hostPorts(parts: HostParts): HostPorts {
     scripts: scriptsOf(clock, times.scriptMs),
     system: new SimulatedSystem({ ...parts, clock }),
     network: new SimulatedNetwork(state),
+    locks: new SimulatedLocks(),
+    routes: routesOf(state),
   };
 }
 
@@ -59,6 +67,20 @@ function certificatesOf({ certificates }: HostState): CertStore {
     add: async der => void certificates.set(sha256(der), der),
     remove: async hash => void certificates.delete(hash),
   };
+}
+
+function routesOf(state: HostState): Routes {
+  const without = (gone: Route) => state.routes.filter(route => !isSameRoute(route, gone));
+  return {
+    list: async () => structuredClone(state.routes),
+    add: async route => void (state.routes = [...without(route), { ...route }]),
+    remove: async route => void (state.routes = without(route)),
+  };
+}
+
+/** As Windows compares them. */
+function isSameRoute(one: Route, other: Route): boolean {
+  return (['destination', 'gateway', 'interfaceIndex'] as const).every(name => one[name] === other[name]);
 }
 
 /** PowerShell scripts take time and have no effect. */

@@ -5,11 +5,12 @@ import { withCalls } from './process.ts';
 type Denial = () => Promise<unknown>;
 
 /** Ports of a user who is not an administrator: mostly read-only. */
-export function restrictedPorts(ports: HostPorts): HostPorts {
+export function restrictedPorts<T extends HostPorts>(ports: T): T {
   const services = denied('OpenSCManagerW', 'the service manager');
   const registry = denied('RegSetValueExW', 'the machine variables');
   const store = denied('CertOpenStore', 'LocalMachine\\ROOT');
   const hns = denied('HNSCall', 'the Host Networking Service');
+  const route = denied('CreateIpForwardEntry2', 'the routes');
   const dism = denied('dism.exe', 'the Windows features');
   return {
     ...ports,
@@ -32,6 +33,7 @@ export function restrictedPorts(ports: HostPorts): HostPorts {
       removeEndpoint: hns,
       removeNetwork: hns,
     }),
+    routes: denyCalls(ports.routes, { add: route, remove: route }),
     system: denyCalls(ports.system, {
       containersFeature: dism,
       enableContainers: dism,

@@ -1,4 +1,4 @@
-import type { Adapter, FeatureState, HnsEndpoint, HnsNetwork, OperatingSystem } from '#agent/ports.ts';
+import type { Adapter, FeatureState, HnsEndpoint, HnsNetwork, OperatingSystem, Route } from '#agent/ports.ts';
 import type { Traits } from '../traits.ts';
 import type { ServiceRecord } from './services.ts';
 
@@ -24,6 +24,10 @@ export interface HostState {
   certificates: Map<string, Uint8Array>;
   networks: HnsNetwork[];
   endpoints: HnsEndpoint[];
+  /** IPv4; set by programs, or by DHCP at boot. */
+  routes: Route[];
+  /** Files of programs whose defect has shown. */
+  failedPrograms: Set<string>;
 }
 
 export interface HostPlace {
@@ -53,6 +57,8 @@ export function freshState(place: HostPlace, traits: Traits): HostState {
     certificates: new Map(),
     networks: [],
     endpoints: [],
+    routes: [defaultRoute(place.address)],
+    failedPrograms: new Set(),
   };
 }
 
@@ -63,7 +69,21 @@ export function bootState(state: HostState): void {
   state.newName = undefined;
   state.pendingReboot = [];
   state.variablesAtBoot = { ...state.variables };
+  loseNetworks(state);
   if (state.containersFeature === 'enable-pending') state.containersFeature = 'enabled';
+}
+
+/** Container networks, their adapters, and routes of programs do not survive a boot. */
+function loseNetworks(state: HostState): void {
+  const macs = new Set(state.endpoints.map(({ mac }) => mac));
+  state.adapters = state.adapters.filter(({ mac }) => !macs.has(mac));
+  state.routes = state.routes.filter(({ destination }) => destination === '0.0.0.0/0');
+  [state.networks, state.endpoints] = [[], []];
+}
+
+function defaultRoute(address: string): Route {
+  const gateway = address.replace(/\.\d{1,3}$/, '.1');
+  return { destination: '0.0.0.0/0', gateway, interfaceIndex: 6, metric: 0 };
 }
 
 export function bootIdOf({ id, boots }: HostState): string {

@@ -68,6 +68,9 @@ export class SimulatedSystem implements System {
     return true;
   }
 
+  /** Simulated services are never lost. */
+  async flushServices(): Promise<void> {}
+
   async rename(name: string): Promise<boolean> {
     this.#state.newName = name;
     this.#note('the host was renamed');

@@ -21,6 +21,7 @@ async function ran(words: string[], over: Partial<AgentRun> = {}, stopAfterMs = 
   const said = { out: '', err: '' };
   let ready = 0;
   const host: ProgramHost = {
+    pid: 4711,
     ports: new ModelHost(),
     state: freshState({ hostName: 'win-1', address: '10.0.0.11', dnsSuffix: '', id: 'x' }, defaultTraits),
     clock: systemClock,

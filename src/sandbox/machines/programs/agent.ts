@@ -39,6 +39,7 @@ export function agentProgram({ path, words, version, startedBy, terminal }: Agen
         version,
         runtime: 'sandbox windows/amd64',
         program: path,
+        pid: host.pid,
       },
       terminal,
     );

@@ -3,16 +3,19 @@ import type { Program } from '../host/process.ts';
 import { agentProgram } from './agent.ts';
 import { cloudNodeManagerProgram } from './cloud-node-manager.ts';
 import { programName } from './command-line.ts';
+import { defectiveProgram } from './defective.ts';
 import { hybridOverlayProgram } from './hybrid-overlay.ts';
 import { idleProgram } from './idle.ts';
 import { kubeletProgram } from './kubelet.ts';
 import type { ProgramHost } from './program-host.ts';
+import type { Defect } from './stamp.ts';
 
 export interface ServiceRun {
   path: string;
   words: readonly string[];
-  /** Version of the file. */
+  /** Of the file. */
   version: string;
+  defect?: Defect;
 }
 
 type Make = (run: ServiceRun, host: ProgramHost) => Program;
@@ -37,5 +40,8 @@ const programs: Readonly<Record<string, Make>> = {
 
 export function serviceProgram(run: ServiceRun, host: ProgramHost): Program {
   const name = programName(run.path);
-  return Object.hasOwn(programs, name) ? (programs[name]?.(run, host) ?? idleProgram) : idleProgram;
+  const program = Object.hasOwn(programs, name) ? (programs[name]?.(run, host) ?? idleProgram) : idleProgram;
+  // An agent with a defect still swaps files: only its main service fails.
+  const isVerb = name === `${agentName}.exe` && run.words[0] !== 'controller';
+  return run.defect === undefined || isVerb ? program : defectiveProgram(program, run.path, run.defect, host);
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { file } from '#contract/paths.ts';
 import { programName, programsOf, wordsOf } from './command-line.ts';
-import { stampBytes, stampedVersion, stampOf } from './stamp.ts';
+import { lifetimeMs, readStamp, stampBytes, type Stamped, stampOf } from './stamp.ts';
 
 const lines: [string, string[]][] = [
   ['', []],
@@ -75,18 +75,32 @@ for (const [name, command, want] of commands) {
   });
 }
 
-test('a stamp contains the version', () => {
-  const head = Buffer.concat([Buffer.from(stampOf('kubelet.exe', '11.0.0-abc')), Buffer.alloc(1000, 0xff)]);
-  expect(stampedVersion(head)).toBe('11.0.0-abc');
-});
+const stamps: Stamped[] = [
+  { name: 'kubelet.exe', version: '11.0.0-abc' },
+  { name: 'kubelet.exe', version: '11.0.0-abc', defect: 'broken' },
+  { name: 'kubelet.exe', version: '11.0.0-abc', defect: 'breaks-after-180s' },
+];
+for (const stamped of stamps) {
+  const { name, version, defect } = stamped;
+  test(`a stamp contains ${Object.keys(stamped).join(' and ')} ${defect ?? ''}`, () => {
+    const head = Buffer.concat([Buffer.from(stampOf(name, version, defect)), Buffer.alloc(1000, 0xff)]);
+    expect(readStamp(head)).toEqual(stamped);
+  });
+}
+
+test.each([
+  ['broken', 0],
+  ['breaks-after-180s', 180_000],
+] as const)('a program that is %s works for %i ms', (defect, ms) => expect(lifetimeMs(defect)).toBe(ms));
 
 const noStamps: [string, Uint8Array][] = [
   ['nothing', new Uint8Array()],
   ['a real program', Buffer.from('MZ\u0090\u0000')],
   ['a stamp without its end', Buffer.from('MZ wmco-sandbox a 1')],
   ['a stamp that comes late', Buffer.from(` ${stampOf('a', '1')}`)],
+  ['a stamp with an unknown defect', Buffer.from('MZ wmco-sandbox a 1 odd\n')],
   ['a stamp that is too long', Buffer.from(stampOf('a', 'x'.repeat(stampBytes)))],
 ];
 for (const [name, bytes] of noStamps) {
-  test(`${name} has no version`, () => expect(stampedVersion(bytes)).toBeUndefined());
+  test(`${name} has no version`, () => expect(readStamp(bytes)).toBeUndefined());
 }

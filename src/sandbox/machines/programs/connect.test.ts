@@ -26,6 +26,7 @@ async function scene() {
   const common = { delays: systemClock, times: defaultTimes, busyPorts: () => [], reboot: () => undefined };
   const ports = hostPorts({ state, files, services, processes: new SimulatedProcesses(), ...common });
   const host: ProgramHost = {
+    pid: 4711,
     ports,
     state,
     clock: systemClock,

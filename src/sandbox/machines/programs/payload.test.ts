@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { zstdCompressSync } from 'node:zlib';
 import { file } from '#contract/paths.ts';
 import { type SimulatedFile, simulatedPayload } from './payload.ts';
-import { stampedVersion } from './stamp.ts';
+import { readStamp } from './stamp.ts';
 
 const programs = [file.kubelet, file.containerd, 'C:\\k\\cni\\win-overlay.exe'];
 const options = { version: '11.0.0-1', agent: file.agent, programs };
@@ -33,13 +33,31 @@ test('is as large as wanted', async () => {
 });
 
 test('every program has a stamp with its version', async () => {
-  for (const each of await all(10_000)) expect(stampedVersion(await allOf(each))).toBe('11.0.0-1');
+  for (const each of await all(10_000)) expect(readStamp(await allOf(each))?.version).toBe('11.0.0-1');
 });
 
 test('programs differ from each other, and from those of another version', async () => {
   const other = simulatedPayload({ ...options, version: '11.0.0-2', bytes: 1000 });
   const hashes = [...(await all(1000)), await other.agent(), ...(await other.files('None'))].map(each => each.sha256);
   expect(new Set(hashes).size).toBe(hashes.length);
+});
+
+test('a patch release has the programs of the version before, but for the agent and those that it names', async () => {
+  const since = { version: options.version, changed: [file.kubelet] };
+  const patch = simulatedPayload({ ...options, version: '11.0.0-2', since, bytes: 1000 });
+  const hashes = (files: readonly SimulatedFile[]) => files.map(({ path, sha256 }) => [path, sha256]);
+  const before = hashes(await all(1000));
+  const after = hashes([await patch.agent(), ...(await patch.files('None'))]);
+  const same = after.filter((each, at) => each[1] === before[at]?.[1]).map(([path]) => path);
+  expect(same).toEqual(programs.filter(path => path !== file.kubelet));
+});
+
+test('a program with a defect has another content', async () => {
+  const payload = simulatedPayload({ ...options, defects: { [file.kubelet]: 'broken' } });
+  const [kubelet, containerd] = await payload.files('None');
+  if (kubelet === undefined || containerd === undefined) throw new Error('no files');
+  expect(readStamp(await allOf(kubelet))).toEqual({ name: 'kubelet.exe', version: '11.0.0-1', defect: 'broken' });
+  expect(readStamp(await allOf(containerd))?.defect).toBeUndefined();
 });
 
 test('is the same each time it is made and read', async () => {

@@ -1,6 +1,6 @@
 import { createCipheriv, createHash, hash } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
-import { stampOf } from './stamp.ts';
+import { type Defect, stampOf } from './stamp.ts';
 
 /** A program file for simulated hosts, as the payload has them. */
 export interface SimulatedFile {
@@ -29,25 +29,37 @@ export interface PayloadOptions {
   programs: readonly string[];
   /** Total size. */
   bytes?: number;
+  /** For a patch release: the version whose programs it has, and the paths of those that differ. The agent always does. */
+  since?: { version: string; changed: readonly string[] };
+  /** Programs that do not work, by path. */
+  defects?: Readonly<Record<string, Defect>>;
 }
 
 const pieceBytes = 256 * 1024;
 
 /** Programs for simulated hosts: of a given size, incompressible and reproducible. */
-export function simulatedPayload({ version, agent, programs, bytes = 0 }: PayloadOptions): SimulatedPayload {
+export function simulatedPayload(options: PayloadOptions): SimulatedPayload {
+  const { version, agent, programs, bytes = 0, since, defects = {} } = options;
+  const isKept = (path: string) => since !== undefined && path !== agent && !since.changed.includes(path);
+  const stampFor = (path: string) =>
+    stampOf(nameOf(path), isKept(path) ? (since?.version ?? version) : version, defects[path]);
   const share = Math.floor(bytes / (programs.length + 1));
   const made = new Map<string, Promise<SimulatedFile>>();
   const fileAt = (path: string): Promise<SimulatedFile> => {
-    const present = made.get(path) ?? makeFile(path, version, share);
+    const present = made.get(path) ?? makeFile(path, stampFor(path), share);
     made.set(path, present);
     return present;
   };
   return { agent: () => fileAt(agent), files: () => Promise.all(programs.map(fileAt)) };
 }
 
-async function makeFile(path: string, version: string, bytes: number): Promise<SimulatedFile> {
-  const name = path.slice(path.lastIndexOf('\\') + 1);
-  const head = Buffer.from(stampOf(name, version));
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf('\\') + 1);
+}
+
+async function makeFile(path: string, stamp: string, bytes: number): Promise<SimulatedFile> {
+  const name = nameOf(path);
+  const head = Buffer.from(stamp);
   const content = async function* pieces() {
     yield* piecesOf(head, name, bytes);
   };

@@ -8,6 +8,8 @@ import type { Traits } from '../traits.ts';
 /** Access of a program to its simulated host. */
 export interface ProgramHost {
   ports: HostPorts;
+  /** ID of its process. */
+  pid: number;
   state: HostState;
   /** The clock of the host. */
   clock: Clock;

@@ -17,6 +17,7 @@ import { defaultTimes } from '../times.ts';
 import { defaultTraits, type Traits } from '../traits.ts';
 import { serviceProgram } from './all.ts';
 import type { ProgramHost } from './program-host.ts';
+import type { Defect } from './stamp.ts';
 
 let cluster: EmbeddedCluster;
 let admin: Client;
@@ -45,6 +46,7 @@ async function scene(traits: Partial<Traits> = {}) {
   const { host } = made;
   const recorded = recordedLog();
   const context: ProgramHost = {
+    pid: 4711,
     ports: hostPorts({
       state: host.state,
       files: host.files,
@@ -65,7 +67,7 @@ async function scene(traits: Partial<Traits> = {}) {
   await host.files.write(file.kubeletConfig, config);
   await host.files.write(file.bootstrapKubeconfig, cluster.kubeconfigFor(bootstrapper));
   const stop = new AbortController();
-  const run = (path: string, words: string[]) => {
+  const run = (path: string, words: string[], defect?: Defect) => {
     let isReady = false;
     const life = {
       signal: stop.signal,
@@ -73,7 +75,7 @@ async function scene(traits: Partial<Traits> = {}) {
         isReady = true;
       },
     };
-    const ended = serviceProgram({ path, words, version: '1' }, context)(life);
+    const ended = serviceProgram({ path, words, version: '1', ...(defect && { defect }) }, context)(life);
     return { ended, isReady: () => isReady };
   };
   return {
@@ -118,6 +120,40 @@ test('the kubelet registers its Node with requested certificates', async () => {
   expect(approver.decided.length).toBeGreaterThanOrEqual(2);
   made.stop();
   expect(await kubelet.ended).toBe(0);
+});
+
+test('a broken program exits at once', async () => {
+  await using made = await scene();
+  const proxy = made.run(file.kubeProxy, [], 'broken');
+  expect([await proxy.ended, proxy.isReady(), made.messages()]).toEqual([1, false, ['Crashed']]);
+});
+
+test('a program that breaks later works for that time, and not again until its file is replaced', async () => {
+  await using made = await scene();
+  await made.host.files.write(file.kubeProxy, 'x');
+  const proxy = made.run(file.kubeProxy, [], 'breaks-after-1s');
+  await expect.poll(proxy.isReady, { interval: 10 }).toBe(true);
+  expect(await proxy.ended).toBe(1);
+  const again = made.run(file.kubeProxy, [], 'breaks-after-1s');
+  expect([await again.ended, again.isReady()]).toEqual([1, false]);
+  await made.host.files.write(file.kubeProxy, 'x');
+  await expect.poll(made.run(file.kubeProxy, [], 'breaks-after-1s').isReady, { interval: 10 }).toBe(true);
+});
+
+test('a program that breaks later can be stopped before', async () => {
+  await using made = await scene();
+  await made.host.files.write(file.kubeProxy, 'x');
+  const proxy = made.run(file.kubeProxy, [], 'breaks-after-100s');
+  await expect.poll(proxy.isReady, { interval: 10 }).toBe(true);
+  made.stop();
+  expect([await proxy.ended, made.messages()]).toEqual([0, []]);
+});
+
+test('the service of a broken agent fails, and its verbs work', async () => {
+  await using made = await scene();
+  expect(await made.run(file.agent, ['controller', '--windows-service'], 'broken').ended).toBe(1);
+  expect(made.messages()).toEqual(['Crashed']);
+  expect(await made.run(file.agent, ['version'], 'broken').ended).toBe(0);
 });
 
 test('the Node is ready while containerd and the network are up, and reports changes at once', async () => {

@@ -9,6 +9,7 @@ import { file } from '../../../../src/contract/paths.ts';
 import { parseFlags } from '../../../../src/sandbox/machines/kubelet/flags.ts';
 import { runKubelet } from '../../../../src/sandbox/machines/kubelet/run.ts';
 import { readFaults } from './faults.ts';
+import { remainingMs } from './first-start.ts';
 import { lab, noteEvent, windowsHost, writeLine } from './windows.ts';
 
 /** kubelet.exe of the lab: takes the command line of the real one. */
@@ -20,9 +21,12 @@ try {
   const flags = parseFlags(process.argv.slice(2));
   const host = windowsHost((koffi = native()));
   const faults = await readFaults(host, lab.faults);
+  const restMs = await remainingMs(host, { program: process.execPath, folder: lab.marks, nowMs: clock.now() });
+  if (restMs !== undefined) faults.crashAfterMs = restMs;
+  noteEvent('start');
+  if (restMs === 0) throw new Error('this version of the kubelet fails for good');
   const run = (signal: AbortSignal) =>
     runKubelet({ flags, host, cniConfig: file.cniConfig, faults, clock, log, signal });
-  noteEvent('start');
   if (flags.isService) await runAsService(koffi, serviceName.kubelet, liveWith(run), clock);
   else await run(new AbortController().signal);
   noteEvent('stopped');

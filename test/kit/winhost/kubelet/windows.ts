@@ -15,6 +15,7 @@ export const lab = {
   native: 'C:\\lab\\native',
   events: 'C:\\lab\\services\\kubelet.log',
   faults: 'C:\\lab\\faults',
+  marks: 'C:\\lab\\services',
 };
 
 export function windowsHost(koffi: Koffi): KubeletHost {

@@ -1,21 +1,24 @@
-import { oneLine, type SafeText, safe } from '../safe-text.ts';
-import type { HostView } from '../status/view/host-view.ts';
+import type { JourneyName } from '#contract/windows-instance/resource.ts';
+import { oneLine, printable, type SafeText, safe } from '../../safe-text.ts';
+import type { HostView } from '../view/host-view.ts';
 
-/** Steps, waits and failures of one removal as log lines, each once. */
-export class RemovalLines {
+/** Steps, waits and failures of one journey as log lines, each once. */
+export class JourneyLines {
+  readonly #journey: JourneyName;
   readonly #stamp: (nowMs: number) => SafeText;
   readonly #steps = new Set<string>();
   #note = '';
   #problem = '';
 
   /** `stamp` returns the time that begins each line. */
-  constructor(stamp: (nowMs: number) => SafeText) {
+  constructor(journey: JourneyName, stamp: (nowMs: number) => SafeText = timeOfDay) {
+    this.#journey = journey;
     this.#stamp = stamp;
   }
 
   /** The lines since the last call. A step is printed even if it ended in between. */
   next({ instance, timeline, note = '', problem }: HostView, nowMs: number): SafeText[] {
-    const isRunning = instance?.status?.journey?.name === 'remove';
+    const isRunning = instance?.status?.journey?.name === this.#journey;
     const steps = isRunning ? timeline.map(({ name }) => name).filter(name => !this.#steps.has(name)) : [];
     for (const name of steps) this.#steps.add(name);
     const texts = [...steps, ...(note === this.#note ? [] : [note])].filter(text => text !== '');
@@ -37,4 +40,8 @@ export class RemovalLines {
   #line(text: string, nowMs: number): SafeText {
     return safe`${this.#stamp(nowMs)}  ${oneLine(text)}`;
   }
+}
+
+function timeOfDay(nowMs: number): SafeText {
+  return printable(new Date(nowMs).toISOString().slice(11, 19));
 }

@@ -1,0 +1,52 @@
+import { instanceAnnotation } from '../names.ts';
+import type { InstanceUpgrade } from './resource.ts';
+
+/**
+ * How far the last upgrade of a host is. `staging`: its files are prepared, or its node is drained. `swapping`: ordered to swap its
+ * files, and not in service since. `failed`: it has to go back.
+ */
+export type UpgradeState = 'none' | 'staging' | 'swapping' | 'soaking' | 'soaked' | 'failed' | 'rolled back';
+
+export function upgradeState(upgrade: InstanceUpgrade | undefined): UpgradeState {
+  if (upgrade === undefined) return 'none';
+  const { from, to, activated, ready, soaked, failed, rolledBack } = upgrade;
+  // A host that is set up again with its own version has nothing to go back to, and tries again.
+  if (failed !== undefined && from !== to) return rolledBack === undefined ? 'failed' : 'rolled back';
+  if (soaked !== undefined) return 'soaked';
+  if (ready !== undefined) return 'soaking';
+  return activated === undefined ? 'staging' : 'swapping';
+}
+
+interface Upgraded {
+  metadata: { annotations?: Readonly<Record<string, string>> };
+  status?: { upgrade?: InstanceUpgrade };
+}
+
+/** The version that this host has proved, as one of the first; setting up a host again with its own version proves nothing. */
+export function provedVersion(upgrade: InstanceUpgrade | undefined): string | undefined {
+  return upgradeState(upgrade) === 'soaked' && upgrade?.from !== upgrade?.to ? upgrade?.to : undefined;
+}
+
+/** The administrator has set another value of `retry` since the upgrade failed; to remove it requests nothing. */
+export function isRetryRequested({ metadata, status }: Upgraded): boolean {
+  const { [instanceAnnotation.retry]: retry = '' } = metadata.annotations ?? {};
+  return retry !== '' && retry !== status?.upgrade?.retry;
+}
+
+/** The version that an administrator keeps the host at; undefined when it is upgraded like the others. */
+export function pinnedVersionOf({ metadata }: Pick<Upgraded, 'metadata'>): string | undefined {
+  return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
+}
+
+/** The administrator goes on with the roll-out, although it failed on this host. */
+export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
+  const accepted = metadata.annotations?.[instanceAnnotation.acceptedRollback];
+  return accepted !== undefined && accepted === status?.upgrade?.to;
+}
+
+/** The version whose roll-out this host stops. */
+export function stoppedVersion(instance: Upgraded): string | undefined {
+  const { upgrade } = instance.status ?? {};
+  const hasFailed = ['failed', 'rolled back'].includes(upgradeState(upgrade));
+  return hasFailed && !isRollbackAccepted(instance) && !isRetryRequested(instance) ? upgrade?.to : undefined;
+}

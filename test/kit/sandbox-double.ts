@@ -1,0 +1,20 @@
+import type { RunningSandbox } from '../../src/cli/sandbox/running.ts';
+import type { StatusCluster } from './status-cluster.ts';
+
+/** The sandbox of a cluster in which the test plays the operator. */
+export function sandboxDouble(
+  { sandbox, namespace }: StatusCluster,
+  over: Partial<RunningSandbox> = {},
+): RunningSandbox {
+  return {
+    kubeconfig: sandbox.kubeconfig,
+    url: sandbox.url,
+    namespace,
+    operatorExit: new AbortController().signal,
+    hosts: () => [],
+    readFile: async () => undefined,
+    replaceOperator: async () => undefined,
+    [Symbol.asyncDispose]: async () => undefined,
+    ...over,
+  };
+}
