@@ -59,14 +59,20 @@ test('a Node that a user cordoned stays cordoned', async () => {
   expect(node?.metadata.labels?.[nodeLabel.upgrading]).toBeUndefined();
 });
 
-test('waits for the budget with its files staged, in service, and without a connection', async () => {
-  const { lab, host, start } = await upgradeLab();
+/** An upgrade that has begun, and gets no grant before the budget is free. */
+async function waitingLab() {
+  const { start, ...parts } = await upgradeLab();
   const budget = { isFree: false };
   const grants: Grants = {
     ...unlimitedGrants,
     take: async () => (budget.isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being upgraded' }),
   };
   start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(300) });
+  return { ...parts, budget };
+}
+
+test('waits for the budget with its files staged, in service, and without a connection', async () => {
+  const { lab, host, budget } = await waitingLab();
   const isWaiting = (reason?: string) => reason === 'WaitsForBudget';
   const { conditions = [], journey } = await lab.statusWhen(
     ({ phase, conditions: all = [] }) => phase === 'Ready' && all.some(({ reason }) => isWaiting(reason)),
@@ -89,13 +95,7 @@ test('waits for the budget with its files staged, in service, and without a conn
 });
 
 test('a host that lost its files while it waited is not staged until it has all of them again', async () => {
-  const { lab, host, start } = await upgradeLab();
-  const budget = { isFree: false };
-  const grants: Grants = {
-    ...unlimitedGrants,
-    take: async () => (budget.isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being upgraded' }),
-  };
-  start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(300) });
+  const { lab, host, budget } = await waitingLab();
   await lab.statusWhen(({ upgrade, phase }) => phase === 'Ready' && upgrade?.staged !== undefined);
   await until(() => host.openConnections === 0);
   await host.model.files.remove(file.nextSet);

@@ -50,9 +50,9 @@ export class AgentService {
     return readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) && isAgent(name, prefix) ? [Number(name)] : []));
   }
 
-  /** Ends them all at once, as a crash would, except services younger than this; gives how many there were. */
-  kill(youngestMs = 0): number {
-    return this.pids().filter(pid => !isYoungService(pid, youngestMs) && end(pid)).length;
+  /** Ends them all at once, as a crash would; gives how many there were. */
+  kill(): number {
+    return this.pids().filter(end).length;
   }
 
   log(severity: 'INFO' | 'WARNING' | 'ERROR' = 'INFO'): string[] {
@@ -77,18 +77,6 @@ function isAgent(pid: string, prefix: string): boolean {
   const variables = read(`/proc/${pid}/environ`).split('\0');
   const value = variables.find(text => text.startsWith('WINEPREFIX='))?.slice('WINEPREFIX='.length);
   return value !== undefined && normalize(value) === prefix;
-}
-
-function isYoungService(pid: number, youngestMs: number): boolean {
-  const isService = read(`/proc/${pid}/cmdline`).includes('--windows-service');
-  return isService && ageMs(pid) < youngestMs;
-}
-
-/** Linux counts its start in hundredths of a second since the boot of this machine, 20 fields behind the name. */
-function ageMs(pid: number): number {
-  const stat = read(`/proc/${pid}/stat`);
-  const ticks = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-  return 1000 * Number(read('/proc/uptime').split(' ')[0]) - 10 * ticks;
 }
 
 function end(pid: number): boolean {
