@@ -11,8 +11,6 @@ import { annotate, joinedLab, refusingEvictions } from '../../../test/kit/lifecy
 import { unlimitedGrants } from '../../../test/kit/unlimited-grants.ts';
 import { until } from '../../../test/kit/until.ts';
 
-const noWatch: Watch = { synced: Promise.resolve(), start: () => () => undefined, relist: () => [] };
-
 async function budgetLab(isFree: boolean) {
   const budget = { isFree, isHeld: false };
   const grants: Grants = {
@@ -23,8 +21,21 @@ async function budgetLab(isFree: boolean) {
     },
     end: async () => void (budget.isHeld = false),
   };
-  const rollout = { grants, watchTurns: () => noWatch };
-  return { ...(await joinedLab({ rollout })), budget, rollout };
+  let tellTurn: () => void = () => undefined;
+  const turns: Watch = {
+    synced: Promise.resolve(),
+    start: enqueue => {
+      tellTurn = () => enqueue({ namespace, name: 'win-5' }, 'always');
+      return () => undefined;
+    },
+    relist: () => [],
+  };
+  const rollout = { grants, watchTurns: () => turns };
+  const free = () => {
+    budget.isFree = true;
+    tellTurn();
+  };
+  return { ...(await joinedLab({ rollout })), budget, rollout, free };
 }
 
 const askByAgent = (lab: JoinLab) => lab.report({ rebootRequired: 'true' });
@@ -69,7 +80,7 @@ test('a new value of the annotation reboots the host, the same value does not', 
 });
 
 test('a host that waits for the budget stays in service and is not connected to', async () => {
-  const { lab, host, budget } = await budgetLab(false);
+  const { lab, host, free } = await budgetLab(false);
   const before = host.connectionCount;
   await askByAgent(lab);
   const { phase } = await lab.statusWhen(({ conditions = [] }) =>
@@ -80,9 +91,7 @@ test('a host that waits for the budget stays in service and is not connected to'
   expect(phase).toBe('Ready');
   expect(host.connectionCount).toBe(before);
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();
-  budget.isFree = true;
-  // Otherwise it asks again after 15 s.
-  await annotate(lab, { wakes: 'the controller' });
+  free();
   await settled(lab, 1);
 });
 

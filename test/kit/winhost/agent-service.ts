@@ -36,12 +36,12 @@ export class AgentService {
   }
 
   async state(): Promise<string> {
-    return /STATE\s+: \d+ +(\w+)/.exec(await this.#query())?.[1] ?? '';
+    return (await this.#query()).state;
   }
 
   /** What Windows has as its last exit code; 1067 after a crash. */
   async exitCode(): Promise<number> {
-    return Number(/WIN32_EXIT_CODE\s+: (\d+)/.exec(await this.#query())?.[1]);
+    return (await this.#query()).exitCode;
   }
 
   /** Ids on this machine of all processes of the agent, those of one-shot commands too. */
@@ -50,9 +50,9 @@ export class AgentService {
     return readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) && isAgent(name, prefix) ? [Number(name)] : []));
   }
 
-  /** Ends them all at once, as a crash would; gives how many there were. */
-  kill(): number {
-    return this.pids().filter(end).length;
+  /** Ends them all at once, or those that may be, as a crash would; gives how many there were. */
+  kill(mayEnd: (pid: number) => boolean = () => true): number {
+    return this.pids().filter(pid => mayEnd(pid) && end(pid)).length;
   }
 
   log(severity: 'INFO' | 'WARNING' | 'ERROR' = 'INFO'): string[] {
@@ -66,15 +66,27 @@ export class AgentService {
     throw new Error(`${messageOf(error)}; the agent on ${this.#host.name} logged last:\n${lines}`, { cause: error });
   }
 
-  #query(): Promise<string> {
-    return this.#host.run(`sc.exe query ${agentName}`);
+  async #query(): Promise<ServiceState> {
+    return parseState(await this.#host.run(`sc.exe query ${agentName}`));
   }
 }
 
+export interface ServiceState {
+  state: string;
+  /** 1067 after a crash. */
+  exitCode: number;
+}
+
+/** From the output of `sc.exe query`. */
+export function parseState(text: string): ServiceState {
+  const state = /STATE\s+: \d+ +(\w+)/.exec(text)?.[1] ?? '';
+  return { state, exitCode: Number(/WIN32_EXIT_CODE\s+: (\d+)/.exec(text)?.[1]) };
+}
+
 function isAgent(pid: string, prefix: string): boolean {
-  const [program = ''] = read(`/proc/${pid}/cmdline`).split('\0');
+  const [program = ''] = readText(`/proc/${pid}/cmdline`).split('\0');
   if (!program.endsWith(`\\${agentName}.exe`)) return false;
-  const variables = read(`/proc/${pid}/environ`).split('\0');
+  const variables = readText(`/proc/${pid}/environ`).split('\0');
   const value = variables.find(text => text.startsWith('WINEPREFIX='))?.slice('WINEPREFIX='.length);
   return value !== undefined && normalize(value) === prefix;
 }
@@ -88,7 +100,7 @@ function end(pid: number): boolean {
 }
 
 /** '' for a process that is gone meanwhile. */
-function read(path: string): string {
+export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
