@@ -16,8 +16,9 @@ import { runsVersion, UpgradeScene } from '../kit/winhost/upgrade-scene.ts';
 const seed = Number(process.env['UPGRADE_KILLS_SEED'] ?? 13);
 /** Of each. */
 const times = Number(process.env['UPGRADE_KILLS'] ?? 20);
-/** So that kills meet all parts of an upgrade, however fast the machine is. */
-const [maxSteps, maxPauseMs] = [12, 4000];
+/** In which the operator is killed, however fast the machine is; the longest more often. */
+const steps = ['connect', 'inventory', 'stage next', 'cordon', 'activate', 'activate', 'wait for agent', 'uncordon'];
+const maxPauseMs = 4000;
 const limitMs = 600_000;
 let scene: UpgradeScene;
 
@@ -26,13 +27,11 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.[Symbol.asyncDispose]());
 
-/** Waits until the operator has begun so many steps, or the hosts have its version, and for some seconds more. */
-async function untilAmidSteps(release: Release, random: () => number): Promise<void> {
-  const steps = 1 + Math.floor(random() * maxSteps);
-  const begun = () => scene.operator.log.split('"Running step"').length - 1;
-  const isReached = async () => begun() >= steps || (await haveVersion(release));
+/** Waits until the operator has begun a step, or the hosts have its version, and for some time more. */
+async function untilAmid(step: string, release: Release, pauseMs: number): Promise<void> {
+  const isReached = async () => scene.operator.log.includes(`"step":"${step}"`) || (await haveVersion(release));
   await expect.poll(isReached, { timeout: limitMs, interval: 200 }).toBe(true);
-  await delay(random() * maxPauseMs);
+  await delay(pauseMs);
 }
 
 async function haveVersion({ version }: Release): Promise<boolean> {
@@ -47,10 +46,9 @@ async function killAll(releases: readonly [Release, Release], agents: readonly K
   let upgrades = 1;
   await scene.replaceOperator(release);
   for (let kills = 1; kills <= times; kills += 1) {
-    const agent = agents[kills % agents.length];
-    const agentPauseMs = random() * maxPauseMs;
-    const agentKilled = delay(agentPauseMs).then(() => agent?.kill());
-    await Promise.all([untilAmidSteps(release, random), agentKilled]);
+    const [agent, step = ''] = [agents[kills % agents.length], steps[Math.floor(random() * steps.length)]];
+    const agentKilled = delay(random() * maxPauseMs).then(() => agent?.kill());
+    await Promise.all([untilAmid(step, release, random() * maxPauseMs), agentKilled]);
     if (await haveVersion(release)) {
       release = release === releases[0] ? releases[1] : releases[0];
       upgrades += 1;
