@@ -14,6 +14,7 @@ import {
 const none: AgentState = {
   environment: undefined,
   stoppedServices: [],
+  swappedServices: [],
   reboot: undefined,
   lastBoot: undefined,
   takenBack: undefined,
@@ -26,6 +27,7 @@ const full: AgentState = {
     { name: 'NO_PROXY', value: '' },
   ],
   stoppedServices: ['antivirus'],
+  swappedServices: ['csi-proxy'],
   reboot: { bootId: 'boot-1', variables: ['HTTP_PROXY'] },
   lastBoot: 'boot-1',
   takenBack: { bootId: 'boot-1', variables: [{ name: 'HTTPS_PROXY', value: 'd' }], certificates: ['0a'] },
@@ -118,6 +120,7 @@ test('reads what it has written', async () => {
   const state = fc.record({
     environment: fc.option(fc.array(variable), { nil: undefined }),
     stoppedServices: fc.array(text),
+    swappedServices: fc.array(text),
     reboot: fc.option(fc.record({ bootId: text, variables: fc.array(text) }), { nil: undefined }),
     changedFiles: fc.array(text),
     defenderExclusions: fc.array(fc.record({ path: text, done: fc.boolean() })),

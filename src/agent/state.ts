@@ -27,6 +27,8 @@ export interface AgentState {
   environment: OwnedVariable[] | undefined;
   /** Services not installed by WMCO that the agent has stopped and has to start again. */
   stoppedServices: string[];
+  /** Services of WMCO that a swap of sets has stopped; those that the version in place does not have are removed. */
+  swappedServices: string[];
   reboot: RebootRecord | undefined;
   /** The last boot that the agent has seen. */
   lastBoot: string | undefined;
@@ -77,6 +79,7 @@ function readFields(fields: Fields): AgentState {
   return {
     environment: fields.raw('environment') === undefined ? undefined : fields.objects('environment').map(readVariable),
     stoppedServices: fields.strings('stoppedServices'),
+    swappedServices: fields.strings('swappedServices'),
     reboot: fields.raw('reboot') === undefined ? undefined : readReboot(fields.object('reboot')),
     lastBoot: fields.string('lastBoot'),
     takenBack: fields.raw('takenBack') === undefined ? undefined : readTakenBack(fields.object('takenBack')),

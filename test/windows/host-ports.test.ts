@@ -1,13 +1,10 @@
-import { createHash, randomUUID, X509Certificate } from 'node:crypto';
+import { createHash, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Adapter } from '../../src/agent/ports.ts';
-import { buildAgent } from '../../tools/build-agent/build-agent.ts';
 import { TestCa } from '../kit/certificates.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
-import type { Step, StepOutcome } from './programs/host-ports.ts';
+import { createPortsHost, portsOf } from './programs/ports-host.ts';
 
 /** The ports of the agent on a host, compared with other programs there. */
 
@@ -15,11 +12,8 @@ let lab: WindowsLab;
 let host: WindowsHost;
 
 beforeAll(async () => {
-  const entry = join(import.meta.dirname, 'programs', 'host-ports.ts');
-  const { path } = await buildAgent({ entry });
   lab = await WindowsLab.start();
-  host = await lab.createHost();
-  await host.drive.copyIn(path, driver);
+  host = await createPortsHost(lab);
 });
 
 afterAll(async () => {
@@ -28,32 +22,10 @@ afterAll(async () => {
   expect(unexpected).toEqual([]);
 });
 
-const driver = 'C:\\lab\\host-ports.exe';
 const environmentKey = 'HKLM\\SYSTEM\\CurrentControlSet\\Control\\Session Manager\\Environment';
 const bootKey = 'HKLM\\SOFTWARE\\windows-instance-config-daemon';
 
-/** Runs steps in one new process on the host. */
-async function outcomes(...steps: Step[]): Promise<StepOutcome[]> {
-  const input = `C:\\lab\\steps-${randomUUID()}.json`;
-  await host.drive.write(input, JSON.stringify(steps));
-  return JSON.parse(await host.run(`${driver} ${input}`)) as StepOutcome[];
-}
-
-/** For steps that must succeed; returns their values. */
-async function values(...steps: Step[]): Promise<unknown[]> {
-  const results = await outcomes(...steps);
-  expect(results.filter(({ error }) => error !== undefined)).toEqual([]);
-  return results.map(({ value }) => value);
-}
-
-async function value(...step: Step): Promise<unknown> {
-  return (await values(step))[0];
-}
-
-async function error(...step: Step): Promise<StepOutcome['error']> {
-  return (await outcomes(step))[0]?.error;
-}
-
+const { outcomes, values, value, error } = portsOf(() => host);
 const hash = (der: Uint8Array) => createHash('sha256').update(der).digest('hex');
 const base64 = (bytes: Uint8Array | string) => Buffer.from(bytes).toString('base64');
 const derOf = (ca: TestCa) => new X509Certificate(ca.cert).raw;
@@ -74,17 +46,6 @@ test('returns names and system of the host', async () => {
   });
   expect(pending).toEqual([]);
   expect(free).toBeGreaterThan(1e6);
-});
-
-test('lists the external adapter and not the loopback', async () => {
-  const adapters = (await value('system', 'adapters')) as Adapter[];
-  const [adapter] = adapters;
-  expect(adapters).toHaveLength(1);
-  expect(adapter).toMatchObject({ name: 'eth0', isUp: true });
-  expect(adapter?.mac).toMatch(/^([0-9a-f]{2}-){5}[0-9a-f]{2}$/);
-  expect(adapter?.addresses).toContain(`${host.address}/24`);
-  expect(adapter?.addresses.filter(address => address.startsWith('fe80::'))).toHaveLength(1);
-  expect(adapter?.defaultRouteMetric).toBeTypeOf('number');
 });
 
 test('lists processes', async () => {
@@ -311,16 +272,6 @@ test('kills an aborted script at once', async () => {
   expect(running?.value).toBe(false);
 });
 
-test('lists no networks when the library is missing', async () => {
-  const library = host.drive.path('C:\\windows\\system32\\vmcompute.dll');
-  const bytes = await readFile(library);
-  await host.drive.remove('C:\\windows\\system32\\vmcompute.dll');
-  const [networks, endpoint] = await outcomes(['network', 'networks'], ['network', 'createEndpoint', 'a', 'b']);
-  expect(networks).toEqual({ value: [] });
-  expect(endpoint?.error).toMatchObject({ code: 'CONTAINERS_FEATURE_MISSING' });
-  await host.drive.write('C:\\windows\\system32\\vmcompute.dll', bytes);
-});
-
 test('enables the Containers feature, which a reboot completes', async () => {
   const [before, reboot, pending, again] = await values(
     ['system', 'containersFeature'],
@@ -331,46 +282,6 @@ test('enables the Containers feature, which a reboot completes', async () => {
   expect([before, reboot, pending, again]).toEqual(['disabled', true, 'enable-pending', true]);
   await host.reboot();
   expect(await values(['system', 'containersFeature'], ['test', 'enableContainers'])).toEqual(['enabled', false]);
-});
-
-test('creates an endpoint on a network, attaches it to the host, and removes the network', async () => {
-  await host.drive.write(
-    'C:\\lab\\hns\\networks\\AAAA.json',
-    '{"ID":"AAAA","Name":"Overlay","Type":"Overlay","Subnets":[{"AddressPrefix":"10.132.1.0/24"}],"ManagementIP":"10.0.0.5"}',
-  );
-  const [networks, endpoint] = await values(
-    ['network', 'networks'],
-    ['network', 'createEndpoint', 'AAAA', 'VIPEndpoint'],
-  );
-  expect(networks).toEqual([{ id: 'AAAA', name: 'Overlay', subnets: ['10.132.1.0/24'], managementIp: '10.0.0.5' }]);
-  const made = endpoint as { id: string };
-  expect(made).toMatchObject({
-    name: 'VIPEndpoint',
-    networkId: 'AAAA',
-    ipAddress: '10.132.1.2',
-    mac: expect.stringMatching(/^00-15-5d(-[0-9a-f]{2}){3}$/) as string,
-  });
-  const [, endpoints] = await values(['network', 'attachToHost', made.id], ['network', 'endpoints']);
-  expect(endpoints).toEqual([made]);
-  expect(host.lab.networkCalls()).toContain(
-    `POST /endpoints/${made.id}/attach {"SystemType":"Host","CompartmentId":1}`,
-  );
-  const [, , after, left] = await values(
-    ['network', 'removeNetwork', 'AAAA'],
-    ['network', 'removeNetwork', 'AAAA'],
-    ['network', 'networks'],
-    ['network', 'endpoints'],
-  );
-  expect([after, left]).toEqual([[], []]);
-});
-
-test('reports errors of the Host Networking Service', async () => {
-  await host.lab.failNetworkCalls('The RPC server is unavailable.');
-  expect(await error('network', 'networks')).toMatchObject({
-    code: 'HOST_NETWORK_FAILED',
-    message: 'request GET /networks to the Host Networking Service failed: "The RPC server is unavailable."',
-  });
-  await host.lab.failNetworkCalls(undefined);
 });
 
 test('renames the host, which a reboot completes', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { agentEvent } from '../../src/contract/agent-report.ts';
 import { agentName, nodeAnnotation, proxyVariables, serviceName } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import { nodes } from '../../src/kube/resources.ts';
@@ -186,6 +187,18 @@ test('values reverted before the reboot are gone after it, and a previous certif
   await operator.waitForVersion(node);
   expect(environmentOf(host)).toEqual(everywhere([]));
   expect([host.drive.read(file.importedCerts), await hasMark(node), requests.get(node)]).toEqual(['', false, 3]);
+});
+
+test('reports a reboot that the operator did not order, and none that it did', async () => {
+  const unplanned = async () =>
+    (await operator.report(node)).events.filter(({ reason }) => reason === agentEvent.unplannedReboot);
+  // Its version was confirmed in this boot, which the operator ordered.
+  expect(await unplanned()).toEqual([]);
+  const { confirmedBoot } = await operator.report(node);
+  await host.reboot();
+  const isConfirmed = async () => ((await operator.report(node)).confirmedBoot === confirmedBoot ? undefined : true);
+  await operator.waitFor('a confirmation in the new boot', isConfirmed, 90_000);
+  expect(await unplanned()).toEqual([expect.objectContaining({ type: 'Warning' })]);
 });
 
 test('a host joining a cluster with a proxy is rebooted once before it has a version', async () => {

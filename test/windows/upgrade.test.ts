@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { nodeAnnotation, nodeLabel } from '../../src/contract/names.ts';
+import { afterAll, beforeAll, expect, inject, test, vi } from 'vitest';
+import { managedDescription, nodeAnnotation, nodeLabel } from '../../src/contract/names.ts';
 import { file } from '../../src/contract/paths.ts';
 import { nodes } from '../../src/kube/resources.ts';
+import type { WindowsHost } from '../kit/winhost/host.ts';
 import { openPrograms } from '../kit/winhost/open-programs.ts';
 import { stepMs, watchOutages } from '../kit/winhost/outage.ts';
 import { changedPrograms } from '../kit/winhost/releases.ts';
@@ -27,10 +28,22 @@ afterAll(async () => {
   await scene?.[Symbol.asyncDispose]();
 });
 
+/** A service as of a version, which the next one does not have, and one of an administrator. */
+async function addServices(host: WindowsHost): Promise<void> {
+  for (const name of ['former', 'admins']) {
+    const program = `C:\\lab\\${name}.exe`;
+    await host.install('service.exe', program);
+    await host.run(`sc create ${name} binPath= "${program}"`);
+    await host.run(`sc start ${name}`);
+  }
+  await host.run(`sc description former "${managedDescription('former')}"`);
+}
+
 test('UPG: one node at a time gets the new programs, with seconds out of service, and keeps the former ones', async () => {
   const { real, hosts } = scene;
   const release = await real.makeRelease({ version: '11.1.0-def5678', behavior: 'works' });
   const former = changedPrograms(real.release, release);
+  for (const host of hosts) await addServices(host);
   await using watch = watchOutages(real.admin);
   await scene.replaceOperator(release);
   for (const host of hosts) await scene.until(host, runsVersion(release.version));
@@ -44,6 +57,8 @@ test('UPG: one node at a time gets the new programs, with seconds out of service
     expect(restMs).toBeGreaterThan(0);
     expect(openPrograms(host).filter(({ sha256 }) => former.has(sha256))).toEqual([]);
     expect(host.drive.read(file.previousSet)).toContain(real.version);
+    await vi.waitFor(async () => expect((await host.exec('sc query former')).code).not.toBe(0), 20_000);
+    expect(await host.run('sc query admins')).toContain('RUNNING');
     const { metadata, spec } = await real.admin.get(nodes, host.name);
     expect(metadata.annotations?.[nodeAnnotation.version]).toBe(release.version);
     expect([spec?.unschedulable ?? false, metadata.labels?.[nodeLabel.upgrading]]).toEqual([false, undefined]);

@@ -22,7 +22,7 @@ export interface Order {
 export async function orderActivation(order: Order, ports: ActivationPorts, waiting: Waiting): Promise<void> {
   const { files } = ports;
   const journal = await readJournal(files);
-  if (isOpen(journal)) return continueSwap(journal, order, ports, waiting);
+  if (isOpen(journal)) return orderDuringSwap(journal, order, ports, waiting);
   const { current, ...kept } = await readSets(files);
   if (current.version === order.version) return;
   const target = checkTarget(kept[order.set], order);
@@ -38,7 +38,7 @@ export async function orderActivation(order: Order, ports: ActivationPorts, wait
 }
 
 /** The host goes back when the former version is ordered while the swap is under way. */
-async function continueSwap(
+async function orderDuringSwap(
   journal: Journal,
   { version }: Order,
   ports: ActivationPorts,

@@ -13,6 +13,7 @@ import { isManaged, serviceKey } from '../services/order.ts';
 import { readRecord, type StagedFile, type StagedRecord, writeRecord } from '../stage/record.ts';
 import { placeSafely } from '../stage/stage.ts';
 import type { ActivatorPorts } from './activator.ts';
+import { rememberSwapped } from './leftover-services.ts';
 import { reportedFile } from './report-file.ts';
 
 export interface SwapPorts extends ActivatorPorts {
@@ -65,6 +66,7 @@ async function stopServices(ports: SwapPorts, waiting: Waiting): Promise<void> {
   const stops = planRemoval(installed, [], true);
   // Services of others that depend on ours are started again by the agent.
   await rememberStopped(stops, ports);
+  await rememberSwapped(stops, ports.files);
   for (const { name } of stops) await ensureStopped(name, ports, waiting);
   await endShims(ports.processes);
 }

@@ -7,6 +7,7 @@ import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import { secureFolders } from '../access/secure-folders.ts';
+import { removeLeftovers } from '../activation/leftover-services.ts';
 import {
   applySettings,
   observeCertificates,
@@ -93,6 +94,7 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
   const versions = { version: start.version, setVersion };
   const report = await reported();
   await finish(versions, report, ports, { ...waiting, patience: options.readyPatience });
+  await removeLeftovers(manifest.services, ports, text => options.onWarning?.(text));
   if (failureIn(report.events) !== undefined) options.onRecovered?.();
   return { did: 'configure', version: start.version };
 }

@@ -25,6 +25,7 @@ compile "$system/dism.exe" "$source/dism.c"
 compile "$system/WindowsPowerShell/v1.0/powershell.exe" "$source/powershell.c" -lcrypt32
 compile "$system/vmcompute.dll" -shared "$source/vmcompute.c" -lole32 -liphlpapi
 compile "$system/hnscall.exe" "$source/hnscall.c" -lole32
+compile "$system/routerow.exe" "$source/routerow.c"
 compile "$partial/lab/programs/service.exe" "$source/service.c" -lole32
 compile "$partial/lab/programs/kube-log-runner.exe" "$source/log-runner.c"
 compile "$partial/lab/programs/unexpected.exe" "$source/unexpected.c"

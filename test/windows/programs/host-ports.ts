@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { getRawAsset } from 'node:sea';
+import { ensureHostRoute } from '../../../src/agent/host-values/host-route.ts';
 import type { HostPorts } from '../../../src/agent/ports.ts';
 import { openWindowsHost } from '../../../src/agent/win32/host.ts';
 import { loadKoffi } from '../../../src/agent/win32/native.ts';
@@ -28,6 +29,7 @@ const own: Record<string, (ports: HostPorts, ...args: never[]) => unknown> = {
     return Buffer.concat(chunks).toString('base64');
   },
   runScript: (ports, text: string, limitMs = 60_000) => ports.scripts.run(text, AbortSignal.timeout(limitMs)),
+  ensureHostRoute: (ports, address: string) => ensureHostRoute(address, ports),
   enableContainers: ports => ports.system.enableContainers(AbortSignal.timeout(60_000)),
 };
 

@@ -96,9 +96,12 @@ async function writeWhole(path: string, content: Content, access: Access, option
   try {
     await fill(draft.file, path, content);
     await withPath(path, () => replaceFile(draft.file, path, { rename, clock: options.clock }));
-  } finally {
+  } catch (error) {
     await discard(draft.root);
+    throw error;
   }
+  // Another write may already use the name of a draft that was moved.
+  if (draft.root !== draft.file) await discard(draft.root);
 }
 
 interface Draft {

@@ -22,12 +22,12 @@ export const routeCalls = inLibrary('iphlpapi.dll', {
   CreateIpForwardEntry2: {
     prototype: 'uint32_t __stdcall CreateIpForwardEntry2(void *row)',
     why: 'Restores the route to the metadata service of AWS, which a reboot and the overlay network remove',
-    proof: 'double',
+    proof: 'reading',
   },
   DeleteIpForwardEntry2: {
     prototype: 'uint32_t __stdcall DeleteIpForwardEntry2(void *row)',
     why: 'Removes that route over a gateway or adapter that is not used any more',
-    proof: 'double',
+    proof: 'reading',
   },
 });
 

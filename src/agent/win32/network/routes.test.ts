@@ -64,3 +64,16 @@ test('reports a failed change with the route', async () => {
   await expect(routes.add(route)).rejects.toThrow(/CreateIpForwardEntry2 failed for the route 169\.254\.169\.254\/32/);
   await expect(routes.remove(route)).rejects.toThrow(/DeleteIpForwardEntry2 failed/);
 });
+
+test('reports a Windows that cannot change routes', async () => {
+  const koffi = new FakeKoffi({
+    GetAdaptersAddresses: () => 0,
+    GetIpForwardTable2: () => 1168,
+    FreeMibTable: () => undefined,
+  });
+  await expect(openRoutes(koffi).add(route)).rejects.toMatchObject({
+    code: 'WINDOWS_CALL_FAILED',
+    message: expect.stringContaining('CreateIpForwardEntry2'),
+    remedy: expect.stringContaining('Windows Server'),
+  });
+});

@@ -1,3 +1,4 @@
+import { AppError, messageOf } from '#base/errors.ts';
 import type { Route, Routes } from '../../ports.ts';
 import { bind, type Koffi, type NativeFunction } from '../native.ts';
 import { win32, windowsError } from '../win32-errors.ts';
@@ -13,9 +14,8 @@ const checkRoutes =
 /** The IPv4 routes of the host. */
 export function openRoutes(koffi: Koffi): Routes {
   const calls = bind(koffi, adapterCalls);
-  // Only hosts of some clouds need them.
   const change = (call: keyof typeof routeCalls, route: Route, done: number) => {
-    const result = Number(bind(koffi, routeCalls)[call](encodeRoute(route)));
+    const result = Number(bindChanges(koffi)[call](encodeRoute(route)));
     if (result !== 0 && result !== done)
       throw windowsError(call, `the route ${route.destination}`, result, checkRoutes);
   };
@@ -24,6 +24,18 @@ export function openRoutes(koffi: Koffi): Routes {
     add: async route => change('CreateIpForwardEntry2', route, alreadyExists),
     remove: async route => change('DeleteIpForwardEntry2', route, notFound),
   };
+}
+
+/** Only hosts of some clouds need them. */
+function bindChanges(koffi: Koffi): Record<keyof typeof routeCalls, NativeFunction> {
+  try {
+    return bind(koffi, routeCalls);
+  } catch (cause) {
+    throw new AppError('WINDOWS_CALL_FAILED', `this Windows cannot change routes: ${messageOf(cause)}`, {
+      remedy: 'Use Windows Server 2019, 2022 or 2025.',
+      cause,
+    });
+  }
 }
 
 /** The rows of a MIB_IPFORWARD_TABLE2 of IPv4, without the count before them. */
