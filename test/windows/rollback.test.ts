@@ -37,7 +37,7 @@ for (const wanted of releases) {
     const isTried = upgrade?.to === release.version && upgrade.activated !== undefined;
     expect([version, phase, isTried]).toEqual([scene.real.version, 'Ready', false]);
     await runsFormer(other, release);
-  }, 800_000);
+  }, 1_200_000);
 }
 
 /** It is Ready with its former version, and its condition says why. */

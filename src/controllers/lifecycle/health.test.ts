@@ -75,8 +75,10 @@ test('a node is unhealthy when it is not ready or its agent reports a failure, n
   expect(troubleOf(node, undefined)).toBeUndefined();
   const down = { ...node, ready: false, readyMessage: 'kubelet stopped' };
   const text = 'Node win-5 is not ready: kubelet stopped';
-  expect(troubleOf(down, 'ServiceFailure: x')).toEqual({ text, isSilent: false });
+  expect(troubleOf(down, undefined)).toEqual({ text, isSilent: false });
   expect(troubleOf({ ...down, isSilent: true }, undefined)).toEqual({ text, isSilent: true });
+  const both = `${text}; the agent of Node win-5 reports ServiceFailure: x`;
+  expect(troubleOf({ ...down, isSilent: true }, 'ServiceFailure: x')).toEqual({ text: both, isSilent: false });
   expect(troubleOf(node, 'ServiceFailure: kubelet\u001b[0m')).toEqual({
     text: 'the agent of Node win-5 reports ServiceFailure: kubelet\\u001b[0m',
     isSilent: false,

@@ -22,9 +22,13 @@ export interface Trouble {
 export function troubleOf(node: NodeView, failure: string | undefined): Trouble | undefined {
   const { name, ready, isSilent = false, readyMessage = '' } = node;
   const why = readyMessage === '' ? '' : `: ${readyMessage}`;
-  if (!ready) return { text: shortLine(`Node ${name} is not ready${why}`), isSilent };
-  if (failure === undefined) return undefined;
-  return { text: shortLine(`the agent of Node ${name} reports ${failure}`), isSilent: false };
+  const troubles = [
+    ...(ready ? [] : [`Node ${name} is not ready${why}`]),
+    ...(failure === undefined ? [] : [`the agent of Node ${name} reports ${failure}`]),
+  ];
+  if (troubles.length === 0) return undefined;
+  // An agent that reports failures runs: nobody is rebooting the host, its kubelet is dead.
+  return { text: shortLine(troubles.join('; ')), isSilent: !ready && isSilent && failure === undefined };
 }
 
 /** Whether the node is watched: while it soaks and for an hour after. */

@@ -10,7 +10,7 @@ import { type RealScene, startRealScene } from './real-scene.ts';
 import type { Release } from './releases.ts';
 
 /** Also on a busy machine. */
-const limitMs = 600_000;
+const limitMs = 900_000;
 
 export type HostStatus = WindowsInstanceStatus;
 
