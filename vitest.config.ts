@@ -38,9 +38,9 @@ export default defineConfig({
           name: 'scenario',
           expect,
           include: ['test/scenarios/**/*.test.ts'],
-          // Each file starts sandboxes of its own, on loopback only; they share nothing but the machine.
+          // Each file starts sandboxes of its own, on loopback only; they share nothing but the machine, and wait a lot.
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 60_000,
         },

@@ -19,8 +19,8 @@ const old: PayloadRelease = { version: '11.0.0-a' };
 const next: PayloadRelease = { version: '11.0.1-b', since: old.version };
 const payloadBytes = 1_200_000;
 const timeout = 300_000;
-/** A minute of patience takes six seconds. */
-const speed = 10;
+/** A minute of patience takes two seconds. */
+const speed = 30;
 
 /** The operator, and the hosts with it, on a clock that makes waits short; its Lease must survive that. */
 const clock = fastClock(speed);

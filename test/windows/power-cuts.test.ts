@@ -10,8 +10,7 @@ import { makeSwapSets, SwapHost } from '../kit/winhost/swap-host.ts';
 /** Two hosts swap their files; the power is cut again and again, at other moments of the swap each time. */
 
 const hostCount = 2;
-/** 10 for a release. */
-const count = Number(process.env['POWER_CUTS'] ?? 4);
+const count = Number(process.env['POWER_CUTS'] ?? 10);
 const seed = Number(process.env['KILLS_SEED'] ?? 4);
 
 let scene: Scene;

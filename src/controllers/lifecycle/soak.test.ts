@@ -44,7 +44,13 @@ test('an upgraded node soaks in service, with its grant and a text that says so;
 const breaks: [about: string, breakIt: (lab: JoinLab) => Promise<void>, text: string][] = [
   ['is not ready', lab => reportReady(lab, 'False'), 'Node win-5 is not ready: kubelet stopped posting'],
   ['has an agent that fails', reportFailure, 'ServiceFailure: kubelet.exe ended'],
+  ['has a dead kubelet, which its agent reports,', deadKubelet, 'ServiceFailure: kubelet.exe ended'],
 ];
+
+async function deadKubelet(lab: JoinLab): Promise<void> {
+  await reportFailure(lab);
+  await reportReady(lab, 'Unknown');
+}
 
 async function reportFailure(lab: JoinLab): Promise<void> {
   const failure = { type: 'Warning', reason: 'ServiceFailure', message: 'kubelet.exe ended' } as const;
