@@ -9,6 +9,9 @@ export interface Run {
 
 export const repositoryRoot = join(import.meta.dirname, '..', '..');
 
+/** Halves the start of a process from sources; it is written by processes that end by themselves. */
+export const compileCache = { NODE_COMPILE_CACHE: join(repositoryRoot, 'node_modules', '.cache', 'compiled') };
+
 /** Runs the command line inside this process, with its output caught. */
 export async function runWmco(words: readonly string[], stdin = ''): Promise<Run> {
   const run: Run = { code: -1, out: '', err: '' };

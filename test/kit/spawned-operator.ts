@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import type { ProcessOrder } from './operator-process.ts';
+import { compileCache } from './run-wmco.ts';
 import { administratorOf, defaultRelease } from './sandbox-operator.ts';
 import { checkSandbox } from './secret-check.ts';
 import type { KillOrder } from './step-lines.ts';
@@ -71,8 +72,7 @@ export function operatorProcesses(sandbox: Sandbox, options: ProcessOptions = {}
 function startProcess(order: ProcessOrder): SpawnedOperator {
   const child = spawn(process.execPath, [program, JSON.stringify(order)], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    // The compile cache halves the start of all but the first.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(dirname(order.kubeconfig), 'compiled') },
+    env: { ...process.env, ...compileCache },
   });
   const pieces: string[] = [];
   let leadsSinceMs: number | undefined;

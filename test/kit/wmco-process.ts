@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { repositoryRoot } from './run-wmco.ts';
+import { compileCache, repositoryRoot } from './run-wmco.ts';
 
 /** The command line in its own process. */
 export interface WmcoProcess extends AsyncDisposable {
@@ -26,7 +26,7 @@ const program = join(repositoryRoot, 'src', 'bin', 'wmco.ts');
 
 export function startWmco(words: readonly string[], options: WmcoOptions = {}): WmcoProcess {
   const { environment = {}, folder = repositoryRoot } = options;
-  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', ...environment };
+  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', ...compileCache, ...environment };
   const child = spawn(process.execPath, [program, ...words], { env, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   return processOf(child);
 }
@@ -37,7 +37,7 @@ export function startOnTerminal(
   { environment = {}, columns, rows }: WmcoOptions & { columns: number; rows: number },
 ): WmcoProcess & { type(text: string): void } {
   const line = [process.execPath, program, ...words].map(word => `'${word}'`).join(' ');
-  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', TERM: 'xterm', SHELL: '/bin/sh', ...environment };
+  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', TERM: 'xterm', SHELL: '/bin/sh', ...compileCache, ...environment };
   const command = `stty cols ${columns} rows ${rows}; exec ${line}`;
   const child = spawn('script', ['-qefc', command, '/dev/null'], { env, cwd: repositoryRoot, stdio: 'pipe' });
   return { ...processOf(child), type: text => void child.stdin.write(text) };

@@ -22,7 +22,8 @@ export interface HostOptions {
 
 type Identity = HostOptions & { name: string; address: string; link: string };
 
-const bootTimeoutMs = 60_000;
+/** Also on a busy machine. */
+const bootTimeoutMs = 180_000;
 
 /** A simulated Windows Server: Wine and OpenSSH in their own namespaces, with a power switch. */
 export class WindowsHost {

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../running-server.ts';
-import { repositoryRoot } from '../run-wmco.ts';
+import { compileCache, repositoryRoot } from '../run-wmco.ts';
 
 /** What a deployment gives the operator. */
 export interface Deployment {
@@ -126,6 +126,7 @@ export class OperatorProcess implements AsyncDisposable {
       KUBERNETES_SERVICE_HOST: hostname,
       KUBERNETES_SERVICE_PORT: port,
       WMCO_VERSION: version,
+      ...compileCache,
       ...proxy,
     };
   }

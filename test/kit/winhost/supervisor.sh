@@ -7,6 +7,10 @@ folder=$1
 export WINEPREFIX=$folder/prefix XDG_RUNTIME_DIR=/run/wine HOME=/root LC_ALL=C.UTF-8
 lab=$WINEPREFIX/drive_c/lab/host
 
+# Pauses for so many seconds, without a process: it does so twenty times a second.
+exec {pause}<> <(:)
+pause() { read -rt "$1" -u "$pause"; }
+
 # Wine takes its name from Linux, so a new name in the registry is taken over here, at boot as on Windows.
 set_name() {
   local parameters='System\\\\ControlSet001\\\\Services\\\\Tcpip\\\\Parameters' wanted=
@@ -24,13 +28,13 @@ boot() {
   # Messages of Wine about functions it lacks go to wine.log.
   WINEDEBUG=$debug "$wine/wine" hostd.exe </dev/null >/dev/null 2>>"$folder/wine.log" &
   hostd=$!
-  for turn in $(seq 600); do [ -s "$lab/up" ] && break || sleep 0.05; done
-  [ -s "$lab/up" ] || { echo "Wine did not boot within 30 s" && exit 1; }
+  for turn in $(seq 2400); do [ -s "$lab/up" ] && break || pause 0.05; done
+  [ -s "$lab/up" ] || { echo "Wine did not boot within 2 minutes" && exit 1; }
   LD_LIBRARY_PATH=$wine/openssh/usr/lib/x86_64-linux-gnu "$wine/openssh/usr/sbin/sshd" -D -e -f "$folder/sshd_config" 2>>"$folder/sshd.log" &
   sshd=$!
   until (: >"/dev/tcp/$address/22") 2>/dev/null; do
     kill -0 "$sshd" 2>/dev/null || { echo "SSH's server does not run" && exit 1; }
-    sleep 0.02
+    pause 0.02
   done
 }
 
@@ -59,7 +63,7 @@ set_up() {
 
   # The link comes from outside, once this process has reported its network namespace.
   : >"$folder/waits-for-link"
-  until ip link show eth0 >/dev/null 2>&1; do sleep 0.02; done
+  until ip link show eth0 >/dev/null 2>&1; do pause 0.02; done
   rm -f "$folder/waits-for-link"
   ip link set lo up
   ip addr add "$address/24" dev eth0
@@ -75,7 +79,7 @@ main() {
     boots=$((boots + 1))
     echo "$boots" >"$folder/boots.new" && mv "$folder/boots.new" "$folder/boots"
     echo "boot $boots"
-    while [ -e "/proc/$hostd" ] && [ ! -e "$lab/shutdown.request" ]; do sleep 0.05; done
+    while [ -e "/proc/$hostd" ] && [ ! -e "$lab/shutdown.request" ]; do pause 0.05; done
     request=$(cat "$lab/shutdown.request" 2>/dev/null || echo "restart by Wine")
     echo "down: $request"
     shut_down
