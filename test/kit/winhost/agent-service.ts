@@ -47,7 +47,7 @@ export class AgentService {
   /** Ids on this machine of all processes of the agent, those of one-shot commands too. */
   pids(): number[] {
     const prefix = join(this.#host.drive.root, '..');
-    return readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) && isAgent(name, prefix) ? [Number(name)] : []));
+    return youngProcesses().flatMap(pid => (isAgent(pid, prefix) ? [pid] : []));
   }
 
   /** Ends them all at once, or those that may be, as a crash would; gives how many there were. */
@@ -83,9 +83,28 @@ export function parseState(text: string): ServiceState {
   return { state, exitCode: Number(/WIN32_EXIT_CODE\s+: (\d+)/.exec(text)?.[1]) };
 }
 
-function isAgent(pid: string, prefix: string): boolean {
+/** When processes were seen first; those of agents are forgotten. Tests look many times a second, and there are hundreds. */
+const others = new Map<number, number>();
+/** From then on a process does not become another program. */
+const settledMs = 30_000;
+
+/** All processes of this machine that are an agent or may become one. */
+function youngProcesses(): number[] {
+  const now = performance.now();
+  const pids = readdirSync('/proc').flatMap(name => (/^\d+$/.test(name) ? [Number(name)] : []));
+  const alive = new Set(pids);
+  for (const pid of others.keys()) if (!alive.has(pid)) others.delete(pid);
+  return pids.filter(pid => {
+    const sinceMs = others.get(pid) ?? now;
+    others.set(pid, sinceMs);
+    return now - sinceMs < settledMs;
+  });
+}
+
+function isAgent(pid: number, prefix: string): boolean {
   const [program = ''] = readText(`/proc/${pid}/cmdline`).split('\0');
   if (!program.endsWith(`\\${agentName}.exe`)) return false;
+  others.delete(pid);
   const variables = readText(`/proc/${pid}/environ`).split('\0');
   const value = variables.find(text => text.startsWith('WINEPREFIX='))?.slice('WINEPREFIX='.length);
   return value !== undefined && normalize(value) === prefix;
