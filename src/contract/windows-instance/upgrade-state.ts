@@ -38,6 +38,11 @@ export function pinnedVersionOf({ metadata }: Pick<Upgraded, 'metadata'>): strin
   return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
 }
 
+/** A pin to another version keeps the host from being upgraded to this one. */
+export function isHeldByPin(instance: Pick<Upgraded, 'metadata'>, version: string): boolean {
+  return (pinnedVersionOf(instance) ?? version) !== version;
+}
+
 /** The administrator goes on with the roll-out, although it failed on this host. */
 export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
   const accepted = metadata.annotations?.[instanceAnnotation.acceptedRollback];
@@ -47,6 +52,8 @@ export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
 /** The version whose roll-out this host stops. */
 export function stoppedVersion(instance: Upgraded): string | undefined {
   const { upgrade } = instance.status ?? {};
-  const hasFailed = ['failed', 'rolled back'].includes(upgradeState(upgrade));
-  return hasFailed && !isRollbackAccepted(instance) && !isRetryRequested(instance) ? upgrade?.to : undefined;
+  if (upgrade === undefined || !['failed', 'rolled back'].includes(upgradeState(upgrade))) return undefined;
+  // A retry of a pinned host proves nothing: it is not tried before the pin is removed.
+  const isTried = isRetryRequested(instance) && !isHeldByPin(instance, upgrade.to);
+  return isRollbackAccepted(instance) || isTried ? undefined : upgrade.to;
 }

@@ -63,7 +63,7 @@ function decided({ status = base, node: of = node({ [version]: 'v1' }), annotati
 
 const paused = { settings: { isPaused: true } };
 const pinned = { [instanceAnnotation.pinnedVersion]: 'v1' };
-const of = (name: string) => ({ stoppedBy: [{ name, from: 'v1' }] });
+const of = (name: string, isPinned = false) => ({ stoppedBy: [{ name, from: 'v1', isPinned }] });
 const expired = { agent: { keyHash: 'a', installed: at(-60), certificateEnds: at(-1) } };
 
 const again = { from: 'v2', ...swapping, failed };
@@ -331,6 +331,11 @@ const waits: [about: string, given: Given, why: RegExp][] = [
     'a stopped roll-out, with host and commands',
     { view: of('win-1') },
     /roll-out of v2 is stopped, because it failed on win-1.*\/retry=.*accepted-rollback=v2.*pinned-version=v1/,
+  ],
+  [
+    'a roll-out that a pinned host stops, without the advice to pin it',
+    { view: of('win-1', true) },
+    /To try it again, without its pin, run `[^`]*\/retry=\$\(date \+%s\) [^`]*\/pinned-version-`\. To upgrade the other hosts nevertheless, run `[^`]*accepted-rollback=v2`\.$/,
   ],
   [
     'the limit of reboots',
