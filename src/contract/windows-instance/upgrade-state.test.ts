@@ -16,6 +16,7 @@ const stops: [
 ][] = [
   ['a host that went back', back, {}, 'v2'],
   ['one whose rollback was accepted', back, { [acceptedRollback]: 'v2' }, undefined],
+  ['one that could not be set up again with its own version', { ...back, from: 'v2' }, {}, undefined],
   ['one that is retried', back, { [retry]: 'two' }, undefined],
   ['one that was retried before it failed', back, { [retry]: 'one' }, 'v2'],
   ['one that is retried, but pinned to its version', back, { [retry]: 'two', [pinnedVersion]: 'v1' }, 'v2'],

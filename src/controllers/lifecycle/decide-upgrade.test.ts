@@ -142,6 +142,7 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     'rollback',
   ],
   ['sets a host up again that has nothing to go back to', { status: upgrade(again), node: node({}) }, 'upgrade'],
+  ['does so whatever its Node reports', { status: upgrade(again), node: node({ [version]: 'v2' }) }, 'upgrade'],
   [
     'upgrades a host again whose former files are gone, when it is retried',
     { status: upgrade({ ...swapping, failed, retry: '' }), annotations: { [instanceAnnotation.retry]: 'two' } },

@@ -42,7 +42,7 @@ interface FailedHost {
 export function isBetweenVersions({ instance, node }: Pick<ChangeFacts, 'instance' | 'node'>): boolean {
   const { version, upgrade, nodeUID } = instance.status ?? {};
   if (version === undefined || node === undefined || (nodeUID ?? node.uid) !== node.uid) return false;
-  return ['staging', 'swapping', 'failed'].includes(upgradeState(upgrade));
+  return ['staging', 'swapping', 'failed', 'given up'].includes(upgradeState(upgrade));
 }
 
 /** Its host has swapped its files, so that the upgrade must come to its end before anything else. */
@@ -59,9 +59,14 @@ export function whyUpgrade(facts: ChangeFacts): string | undefined {
   if (host === undefined || node === undefined) return undefined;
   if (whyFinishUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return undefined;
   const isCleared = node.annotations[nodeAnnotation.version] === undefined && isBetweenVersions(facts);
-  const isBroken = upgradeState(upgrade) === 'failed';
+  const isBroken = isHalfDone(facts);
   if (!isCleared && !isBroken && !needsUpgrade(node, version)) return undefined;
   return `upgrade ${formerVersion(facts) ?? upgrade?.from ?? 'of an unknown version'} -> ${version}`;
+}
+
+/** Its upgrade failed after its files were changed; what its Node reports may be older. */
+export function isHalfDone({ instance }: Pick<ChangeFacts, 'instance'>): boolean {
+  return ['failed', 'given up'].includes(upgradeState(instance.status?.upgrade));
 }
 
 /** The record counts; a Node can claim anything, which is shown only if it looks like a version. */

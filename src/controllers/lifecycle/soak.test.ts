@@ -9,6 +9,7 @@ import type { KubeResource } from '#kube/resource.ts';
 import { configMaps, nodes, ofNamespace, type Pod, pods } from '#kube/resources.ts';
 import { fastDates } from '../../../test/kit/fast-clock.ts';
 import { type JoinLab, namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
 import { newer, rolledBack, untilInService, upgraded, upgradeLab } from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -139,6 +140,32 @@ test('NODE-16: a version that a user sets on a Node is an upgrade, and not put b
   const { upgrade } = await lab.statusWhen(({ upgrade: now, phase }) => phase === 'Ready' && now?.ready !== undefined);
   // Without a soak: a Node that does it again and again must not keep the others from the budget.
   expect(upgrade).toMatchObject({ from: newer, to: newer, soaked: upgrade?.ready });
+});
+
+test('a host that dies while it is set up again with its own version fails, ends its grant, and starts again', async () => {
+  const { lab, host, start } = await upgradeLab();
+  start({ clock: clock() });
+  await lab.statusWhen(soaked);
+  host.faults.exec = command => {
+    if (!command.includes(' bootstrap')) return undefined;
+    host.stopAnswering();
+    lab.behavior.brokenVersion = newer;
+    throw unreachable('10.0.0.5');
+  };
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: 'invalidVersion' } } });
+  const { upgrade } = await lab.statusWhen(({ upgrade: now }) => now?.failed !== undefined);
+  expect(upgrade).toMatchObject({ from: newer, to: newer, failed: { code: 'HOST_UNREACHABLE' } });
+  const { activated = '', failed } = upgrade ?? {};
+  expect(Date.parse(failed?.at ?? '') - Date.parse(activated)).toBeGreaterThanOrEqual(30 * 60_000);
+  await until(async () => (await granted(lab)).length === 0, 'its grant has ended');
+  await lab.statusWhen(({ phase, journey }) => phase === 'Failed' && journey?.name === 'upgrade');
+  host.faults = {};
+  lab.behavior = {};
+  await untilInService(lab, newer);
+  const { upgrade: last, conditions } = await lab.statusWhen(status => status.phase === 'Ready' && soaked(status));
+  expect([last?.from, last?.failed]).toEqual([newer, undefined]);
+  expect(findCondition(conditions, instanceCondition.rolledBack)).toBeUndefined();
+  expect(host.activator.swaps).toEqual([newer]);
 });
 
 test('a Node that claims the new version before its upgrade is corrected, and upgraded', async () => {

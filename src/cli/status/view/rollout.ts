@@ -161,7 +161,7 @@ function groupInService(
 }
 
 function rollbackOf({ host, upgrade, instance }: Member): Rollback[] {
-  if (upgrade?.failed === undefined) return [];
+  if (upgrade?.failed === undefined || !['rolling back', 'rolled back'].includes(upgrade.state)) return [];
   const { from, failed, state, isAccepted, isRetried, otherAccepted } = upgrade;
   const isPinned = pinnedVersionOf(instance) !== undefined;
   const { journey, phase } = instance.status ?? {};
