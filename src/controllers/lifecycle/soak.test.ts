@@ -5,10 +5,12 @@ import { emptyReport, printReport } from '#contract/agent-report.ts';
 import { configMapName, instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { parseGrants } from '#contract/rollout-grants.ts';
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { stoppedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { configMaps, nodes, ofNamespace, type Pod, pods } from '#kube/resources.ts';
 import { fastDates } from '../../../test/kit/fast-clock.ts';
 import { type JoinLab, namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { annotate } from '../../../test/kit/lifecycle/removal-lab.ts';
 import { unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
 import { newer, rolledBack, untilInService, upgraded, upgradeLab } from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { until } from '../../../test/kit/until.ts';
@@ -58,6 +60,8 @@ test.each(breaks)('a node that %s in its soak goes back to its version by itself
   lab.host().activator.reports = () => true;
   start({ clock: clock() });
   await upgraded(lab);
+  // In advance it has no effect.
+  await annotate(lab, { [instanceAnnotation.acceptedRollback]: newer });
   await breakIt(lab);
   const isFailed = ({ upgrade }: WindowsInstanceStatus) => upgrade?.failed !== undefined;
   const { upgrade } = await lab.statusWhen(isFailed);
@@ -65,6 +69,7 @@ test.each(breaks)('a node that %s in its soak goes back to its version by itself
     code: 'UPGRADE_UNHEALTHY',
     message: expect.stringContaining(text) as string,
   });
+  expect(stoppedVersion(await lab.instance())).toBe(newer);
   // The former version works.
   await reportReady(lab, 'True');
   await lab.report({ events: '[]' });

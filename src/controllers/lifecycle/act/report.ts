@@ -1,7 +1,7 @@
 import { findCondition, type NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
-import { getFresh } from '#cluster/patch-instance.ts';
+import { getFresh, removeAcceptance } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -54,6 +54,7 @@ export async function reportNode(
   work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...alarms]);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
   const health = lookAtHealth(instance, node, work);
+  if (health.isNewFailure === true) await removeAcceptance(instance, work.client, { signal: pass.signal });
   const further = [
     ...(reach === undefined ? [] : [kubeletCondition(reach)]),
     ...restConditions(node, health, waits),

@@ -130,6 +130,7 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     const retry = instance.metadata.annotations?.[instanceAnnotation.retry];
     const failed = { code, message: message.slice(0, maxMessageLength), at: this.#now() };
     if (upgrade === undefined) return;
+    await this.record.removeAcceptance();
     await this.record.save({ upgrade: { ...upgrade, failed, ...(retry !== undefined && { retry }) } });
   }
 
