@@ -52,6 +52,23 @@ test('UPG-02: with a budget of 2 of 8 nodes, never more are upgraded at once, an
   );
 });
 
+test('a Node that claims another version again and again is set up again once, and the others have their turn', async () => {
+  const fleet = await startFleet(4, { maxUnavailable: '1', limit: 1, soak: '30s' });
+  await fleet.lab.addServices(newer);
+  fleet.version = newerParts;
+  await fleet.lead('stop');
+  const lie = async () => {
+    const isNew = fleet.watch.nodes.get(nodeOf(1))?.metadata.annotations?.[nodeAnnotation.version] === newer;
+    if (isNew)
+      await fleet.lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: '9.9.9' } } }, nodeOf(1));
+  };
+  await fleet.until(() => [2, 3, 4].every(host => isUpgraded(fleet, host)), lie);
+  await fleet.until(() => readyText(fleet, 1).includes('claims version 9.9.9'), lie);
+  const taken = [1, 2, 3, 4].map(host => fleet.watch.taken.filter(name => name === nodeOf(host)).length);
+  expect(taken).toEqual([2, 1, 1, 1]);
+  expect(fleet.watch.problems).toEqual([]);
+});
+
 test('a roll-out stops after the first node that fails, which goes back; a retry goes on with all', async () => {
   const fleet = await startFleet(4, { maxUnavailable: '1', limit: 1, soak: '30s' });
   await fleet.lab.addServices(newer);

@@ -9,6 +9,7 @@ import type { JourneyName } from '#contract/windows-instance/resource.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { choicesText, retryText } from '#node/lifecycle/upgrade/choices-text.ts';
 import { pausedText } from '#node/rollout/budget.ts';
+import { claimLimit } from './version-claim.ts';
 
 /** When a host is upgraded or rolled back, and what holds it back. */
 
@@ -120,7 +121,8 @@ export function changeGates(facts: ChangeFacts, view: RolloutView): Partial<Reco
   return { ...(upgrade !== undefined && { upgrade }), ...(reboot !== undefined && { reboot }) };
 }
 
-function upgradeGate({ instance, version }: ChangeFacts, { settings, stoppedBy }: RolloutView): string | undefined {
+function upgradeGate(facts: ChangeFacts, { settings, stoppedBy }: RolloutView): string | undefined {
+  const { instance, version } = facts;
   const { metadata, status } = instance;
   const { name = '', namespace = '' } = metadata;
   if (isHeldByPin(instance, version)) {
@@ -132,6 +134,8 @@ function upgradeGate({ instance, version }: ChangeFacts, { settings, stoppedBy }
     const { code, message } = status.upgrade?.failed ?? {};
     return `its upgrade failed (${code}: ${message}). ${retryText({ name, namespace })}`;
   }
+  const limit = claimLimit(facts);
+  if (limit !== undefined) return limit;
   const first = stoppedBy.find(other => other.name !== name);
   if (first !== undefined)
     return `the roll-out of ${version} is stopped, because it failed on ${first.name}. ${choicesText({ ...first, namespace, to: version })}`;

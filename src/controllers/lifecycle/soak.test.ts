@@ -145,6 +145,18 @@ test('NODE-16: a version that a user sets on a Node is an upgrade, and not put b
   const { upgrade } = await lab.statusWhen(({ upgrade: now, phase }) => phase === 'Ready' && now?.ready !== undefined);
   // Without a soak: a Node that does it again and again must not keep the others from the budget.
   expect(upgrade).toMatchObject({ from: newer, to: newer, soaked: upgrade?.ready });
+  host.commands.splice(0);
+  for (const claimed of ['1.0.0', '2.0.0']) {
+    await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: claimed } } });
+    await lab.statusWhen(
+      ({ conditions }) =>
+        findCondition(conditions, instanceCondition.ready)?.message?.includes(`claims version ${claimed}`) === true,
+    );
+  }
+  await until(async () => (await lab.events()).some(text => text.includes('NodeVersionClaimed')));
+  expect(host.commands).toEqual([]);
+  await annotate(lab, { [instanceAnnotation.retry]: '1' });
+  await untilInService(lab, newer);
 });
 
 test('a host that dies while it is set up again with its own version fails, ends its grant, and starts again', async () => {
