@@ -59,6 +59,8 @@ export interface Wait {
   journey: JourneyName;
   cause: string;
   why: string;
+  /** It has asked for a grant. */
+  isForBudget?: boolean;
 }
 
 /** A journey that is started. */

@@ -90,5 +90,9 @@ export function restConditions(node: NodeView, { soaksUntilMs }: HealthReport, w
   }
   const [wait] = waits;
   if (wait === undefined) return [];
-  return [{ ...ready, reason: conditionReason.waits, message: `${runs}; ${wait.cause} waits: ${wait.why}` }];
+  const { journey, cause, why, isForBudget = false } = wait;
+  // As the journey says it when it begins to wait.
+  const waiting = isForBudget && journey === 'upgrade' ? 'is staged and waits' : 'waits';
+  const reason = isForBudget ? conditionReason.waitsForBudget : conditionReason.waits;
+  return [{ ...ready, reason, message: `${runs}; ${cause} ${waiting}: ${why}` }];
 }
