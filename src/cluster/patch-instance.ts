@@ -1,7 +1,8 @@
 import type { Clock } from '#base/clock.ts';
 import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
+import { instanceAnnotation } from '#contract/names.ts';
 import type { InstancePhase, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { isNotFound, unless } from '#kube/api-error.ts';
+import { isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import type { CallOptions, Client } from '#kube/client.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
 import { keyOf } from '#kube/resource.ts';
@@ -45,6 +46,19 @@ export async function patchStatus(
   };
   const written = await changeObject(client, windowsInstances, task, { attempts, signal }).catch(unless(isNotFound));
   return written !== undefined && isSame(written.after) ? written.after : undefined;
+}
+
+/** Before a failed upgrade is recorded: an administrator can only accept a failure that exists. */
+export async function removeAcceptance(
+  { metadata }: WindowsInstance,
+  client: Pick<Client, 'patch'>,
+  options: CallOptions = {},
+): Promise<void> {
+  const { name = '', namespace = '', uid } = metadata;
+  // With its UID, so that an instance that was created again is not changed.
+  const body = { metadata: { annotations: { [instanceAnnotation.acceptedRollback]: null }, ...(uid && { uid }) } };
+  const isGone = (error: unknown) => isNotFound(error) || isConflict(error);
+  await client.patch(windowsInstances, name, { type: 'merge', body }, { ...options, namespace }).catch(unless(isGone));
 }
 
 /** Sets conditions and keeps those of other writers. `firstPhase` is written where no phase is set yet. */

@@ -183,6 +183,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
   ],
   [eventText.instanceRebootFailure('HOST_X: bad'), 'Warning', 'InstanceRebootFailure', 'HOST_X: bad'],
   [
+    eventText.versionClaimed('win-5', 'its Node claims version v1'),
+    'Warning',
+    'NodeVersionClaimed',
+    'Node win-5 is not set up again: its Node claims version v1',
+  ],
+  [
     eventText.rebootLimitReached({ code: 'REBOOT_LIMIT', message: 'rebooted 3 times', remedy: 'Read the events.' }),
     'Warning',
     'RebootLimitReached',

@@ -56,6 +56,8 @@ export const eventText = {
   instanceRebootFailure: (message: string) => warning('InstanceRebootFailure', message),
   rebootLimitReached: ({ code, message, remedy }: EventProblem) =>
     warning('RebootLimitReached', `${code}: ${message}. ${remedy}`),
+  versionClaimed: (node: string, why: string) =>
+    warning('NodeVersionClaimed', `Node ${node} is not set up again: ${why}`),
   machineSetup: (machine: string) => normal('MachineSetup', `Machine ${machine} configured successfully`),
   machineAuthenticationFailure: (machine: string) =>
     warning('MachineSetupFailure', `Machine ${machine} authentication failure`),

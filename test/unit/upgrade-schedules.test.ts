@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { instanceAnnotation, nodeAnnotation } from '../../src/contract/names.ts';
+import { upgradeState } from '../../src/contract/windows-instance/upgrade-state.ts';
 import { type FleetLab, nodeOf, startFleet } from '../kit/lifecycle/fleet-lab.ts';
 import { namespace } from '../kit/lifecycle/join-lab.ts';
 import { newer, newerParts } from '../kit/lifecycle/upgrade-lab.ts';
@@ -50,6 +51,40 @@ test('UPG-02: with a budget of 2 of 8 nodes, never more are upgraded at once, an
     }),
     { numRuns: 1 },
   );
+});
+
+test('a Node that claims another version again and again is set up again once, and the others have their turn', async () => {
+  const fleet = await startFleet(4, { maxUnavailable: '1', limit: 1, soak: '30s' });
+  await fleet.lab.addServices(newer);
+  fleet.version = newerParts;
+  await fleet.lead('stop');
+  const lie = async () => {
+    const isNew = fleet.watch.nodes.get(nodeOf(1))?.metadata.annotations?.[nodeAnnotation.version] === newer;
+    if (isNew)
+      await fleet.lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: '9.9.9' } } }, nodeOf(1));
+  };
+  await fleet.until(() => [2, 3, 4].every(host => isUpgraded(fleet, host)), lie);
+  await fleet.until(() => readyText(fleet, 1).includes('claims version 9.9.9'), lie);
+  const taken = [1, 2, 3, 4].map(host => fleet.watch.taken.filter(name => name === nodeOf(host)).length);
+  expect(taken).toEqual([2, 1, 1, 1]);
+  expect(fleet.watch.problems).toEqual([]);
+});
+
+test('a host that waits says within a minute that it waits for another node now', async () => {
+  const fleet = await startFleet(3, { maxUnavailable: '1', limit: 1, soak: '4m' });
+  await fleet.lab.addServices(newer);
+  fleet.version = newerParts;
+  await fleet.lead('stop');
+  const soaking = () => fleet.all().filter(host => upgradeState(upgradeOf(fleet, host)) === 'soaking');
+  await fleet.until(() => soaking().length === 1);
+  const [first = 0] = soaking();
+  await fleet.until(() => soaking().length === 1 && !soaking().includes(first));
+  const sinceMs = fleet.clock.now();
+  const [second = 0] = soaking();
+  const third = fleet.all().find(host => host !== first && host !== second) ?? 0;
+  await fleet.until(() => readyText(fleet, third).includes(`out of service: ${nodeOf(second)} (upgrade)`));
+  expect(fleet.clock.now() - sinceMs).toBeLessThan(90_000);
+  await fleet.until(() => fleet.all().every(host => isUpgraded(fleet, host)));
 });
 
 test('a roll-out stops after the first node that fails, which goes back; a retry goes on with all', async () => {

@@ -10,7 +10,7 @@ import { rolloutLines } from '../status/screen/rollout-lines.ts';
 import { countText, valueText } from '../status/view/amounts.ts';
 import { rolloutOf } from '../status/view/rollout.ts';
 import type { AskingTerminal, ExitCode } from '../terminal.ts';
-import { acceptableRollbacks, checkRetry, pinnedVersion, remainingWaits, versionToPin } from './decide.ts';
+import { acceptableRollbacks, checkRetry, pinnedVersion, remainingWaits, retriedText, versionToPin } from './decide.ts';
 import type { RolloutCommandName, RolloutOptions } from './options.ts';
 import { setPaused } from './pause.ts';
 
@@ -100,7 +100,7 @@ export const rolloutCommands: Readonly<Record<RolloutCommandName, Run>> = {
     // Otherwise a second failure would not stop the roll-out.
     if (Object.hasOwn(target.instance.metadata.annotations ?? {}, acceptedRollback))
       print(await annotateInstance(target.instance, { [acceptedRollback]: null }, session));
-    print(`Host ${target.host.name} is tried again; \`wmco status -w ${target.host.name}\` follows it.`);
+    print(retriedText(target));
     for (const line of remainingWaits(rolloutOf(view), target.host.name)) print(line);
     return 0;
   },

@@ -1,6 +1,8 @@
 import { shown } from '#base/errors.ts';
+import { isHeldByPin } from '#contract/windows-instance/upgrade-state.ts';
 import { shellWord } from '../shell-quote.ts';
 import { type InstanceTarget, requestRefused } from '../status/instance-target.ts';
+import { valueText } from '../status/view/amounts.ts';
 import type { Rollback, RolloutView } from '../status/view/rollout.ts';
 
 /** The rollbacks that an administrator can accept now: those that have ended or failed. Fails if there are none, or if one runs. */
@@ -36,6 +38,15 @@ export function checkRetry({ host }: InstanceTarget): void {
     `host ${shown(name)} was not rolled back and has not failed: it is ${host.phase}`,
     'Run `wmco rollout` to see what the roll-out waits for.',
   );
+}
+
+/** Says what happens to a host that is retried: a pin holds it, unless it is in the middle of its upgrade. */
+export function retriedText({ host, instance }: InstanceTarget): string {
+  const { name, upgrade, pinnedVersion: pin = '' } = host;
+  const isDue = upgrade !== undefined && ['rolled back', 'staging', 'staged'].includes(upgrade.state);
+  if (isDue && isHeldByPin(instance, upgrade.to))
+    return `Host ${name} is pinned to ${valueText(pin)}, and is tried again after \`wmco rollout unpin ${shellWord(name)}\`.`;
+  return `Host ${name} is tried again; \`wmco status -w ${shellWord(name)}\` follows it.`;
 }
 
 /** The version that the host runs, which must be the wanted one if there is one. */

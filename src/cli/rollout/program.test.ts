@@ -173,6 +173,18 @@ test('retry sets a new value, and says what else it waits for', async () => {
   expect(await annotationsOf('win-2')).toEqual({ [retry]: expect.stringMatching(/^\d{4}-.*Z$/) as string });
 });
 
+test('retry of a pinned host says that the pin holds it', async () => {
+  await put('win-2', { upgrade: back });
+  await annotate('win-2', { [pinnedVersion]: from });
+  const { code, text } = await run(['retry', 'win-2']);
+  expect([code, text]).toEqual([
+    0,
+    expect.stringMatching(
+      /Host win-2 is pinned to 11\.0\.0, and is tried again after `wmco rollout unpin win-2`/,
+    ) as string,
+  ]);
+});
+
 test('retry ends that the failure was accepted, so that a second one stops the roll-out', async () => {
   await put('win-2', { upgrade: back });
   await annotate('win-2', { [acceptedRollback]: to });

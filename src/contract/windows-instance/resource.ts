@@ -153,8 +153,10 @@ export interface InstanceUpgrade {
   failed?: { code: string; message: string; at: string };
   /** When the host ran `from` again. */
   rolledBack?: string;
-  /** Value of the annotation `retry` when it failed; another value starts the upgrade again. */
+  /** Value of the annotation `retry` when it failed or was repeated; another value starts the upgrade again. */
   retry?: string;
+  /** When the host was set up again, although it had the version `to` by the record. */
+  repeated?: string;
 }
 
 /** Read from the host over the pinned connection. */

@@ -153,6 +153,7 @@ export const statusSchema = object('What the operator has found out about the ho
       ),
       rolledBack: time('When the host ran the version before again.'),
       retry: text('Value of the annotation retry when the upgrade failed. Another value starts it again.'),
+      repeated: time('When the host was set up again with its own version, because its Node claimed another one.'),
     },
     { required: ['from', 'to'] },
   ),

@@ -3,15 +3,24 @@ import type { InstanceUpgrade } from './resource.ts';
 
 /**
  * How far the last upgrade of a host is. `staging`: its files are prepared, or its node is drained. `swapping`: ordered to swap its
- * files, and not in service since. `failed`: it has to go back.
+ * files, and not in service since. `failed`: it has to go back. `given up`: it failed while it was set up again with its own version,
+ * so that there is nothing to go back to, and starts from the beginning.
  */
-export type UpgradeState = 'none' | 'staging' | 'swapping' | 'soaking' | 'soaked' | 'failed' | 'rolled back';
+export type UpgradeState =
+  | 'none'
+  | 'staging'
+  | 'swapping'
+  | 'soaking'
+  | 'soaked'
+  | 'failed'
+  | 'rolled back'
+  | 'given up';
 
 export function upgradeState(upgrade: InstanceUpgrade | undefined): UpgradeState {
   if (upgrade === undefined) return 'none';
   const { from, to, activated, ready, soaked, failed, rolledBack } = upgrade;
-  // A host that is set up again with its own version has nothing to go back to, and tries again.
-  if (failed !== undefined && from !== to) return rolledBack === undefined ? 'failed' : 'rolled back';
+  if (failed !== undefined && from === to) return 'given up';
+  if (failed !== undefined) return rolledBack === undefined ? 'failed' : 'rolled back';
   if (soaked !== undefined) return 'soaked';
   if (ready !== undefined) return 'soaking';
   return activated === undefined ? 'staging' : 'swapping';
@@ -38,6 +47,11 @@ export function pinnedVersionOf({ metadata }: Pick<Upgraded, 'metadata'>): strin
   return metadata.annotations?.[instanceAnnotation.pinnedVersion] || undefined;
 }
 
+/** A pin to another version keeps the host from being upgraded to this one. */
+export function isHeldByPin(instance: Pick<Upgraded, 'metadata'>, version: string): boolean {
+  return (pinnedVersionOf(instance) ?? version) !== version;
+}
+
 /** The administrator goes on with the roll-out, although it failed on this host. */
 export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
   const accepted = metadata.annotations?.[instanceAnnotation.acceptedRollback];
@@ -47,6 +61,8 @@ export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
 /** The version whose roll-out this host stops. */
 export function stoppedVersion(instance: Upgraded): string | undefined {
   const { upgrade } = instance.status ?? {};
-  const hasFailed = ['failed', 'rolled back'].includes(upgradeState(upgrade));
-  return hasFailed && !isRollbackAccepted(instance) && !isRetryRequested(instance) ? upgrade?.to : undefined;
+  if (upgrade === undefined || !['failed', 'rolled back'].includes(upgradeState(upgrade))) return undefined;
+  // A retry of a pinned host proves nothing: it is not tried before the pin is removed.
+  const isTried = isRetryRequested(instance) && !isHeldByPin(instance, upgrade.to);
+  return isRollbackAccepted(instance) || isTried ? undefined : upgrade.to;
 }

@@ -8,6 +8,7 @@ import {
 } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { grantedJourneys } from '#contract/rollout-grants.ts';
+import { isHeldByPin } from '#contract/windows-instance/upgrade-state.ts';
 import { type JourneyName, journeyNames, windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
@@ -238,9 +239,11 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
 function gatesOf(facts: ChangeFacts, { deps, instances, version }: Work): Partial<Record<JourneyName, string>> {
   const isDue = whyUpgrade(facts) !== undefined || rebootCause(facts.instance, facts.node) !== undefined;
   if (!isDue) return {};
-  const stoppedBy = instances.store
-    .byIndex(byRollout, rolloutKey.stopped(version))
-    .map(({ metadata, status }) => ({ name: metadata.name ?? '', from: status?.upgrade?.from ?? '' }));
+  const stoppedBy = instances.store.byIndex(byRollout, rolloutKey.stopped(version)).map(instance => ({
+    name: instance.metadata.name ?? '',
+    from: instance.status?.upgrade?.from ?? '',
+    isPinned: isHeldByPin(instance, version),
+  }));
   return changeGates(facts, { settings: deps.grants.settings(), stoppedBy });
 }
 

@@ -63,10 +63,15 @@ function decided({ status = base, node: of = node({ [version]: 'v1' }), annotati
 
 const paused = { settings: { isPaused: true } };
 const pinned = { [instanceAnnotation.pinnedVersion]: 'v1' };
-const of = (name: string) => ({ stoppedBy: [{ name, from: 'v1' }] });
+const of = (name: string, isPinned = false) => ({ stoppedBy: [{ name, from: 'v1', isPinned }] });
 const expired = { agent: { keyHash: 'a', installed: at(-60), certificateEnds: at(-1) } };
 
 const again = { from: 'v2', ...swapping, failed };
+const ended = { staged: at(-6), activated: at(-5), ready: at(-4), soaked: at(-4) };
+const repeatedAt = (minutes: number) => ({
+  status: { ...upgrade({ from: 'v2', ...ended, repeated: at(minutes), retry: 'one' }), version: 'v2' },
+  node: node({ [version]: 'v1' }),
+});
 const due: [about: string, given: Given, want: Decision['do'], cause?: string][] = [
   ['upgrades a Node of another version (UPG-01)', {}, 'upgrade', 'upgrade v1 -> v2'],
   ['downgrades one of a later version', { status: { ...base, version: 'v3' } }, 'upgrade', 'upgrade v3 -> v2'],
@@ -81,6 +86,18 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     { status: { ...base, version: 'v2' }, node: node({ [version]: 'a b`c' }) },
     'upgrade',
     'upgrade of an unknown version -> v2',
+  ],
+  ['sets up a Node again once when it claims another version', repeatedAt(-24 * 60), 'upgrade'],
+  ['leaves one that claims it again in the same day', repeatedAt(-23 * 60), 'report'],
+  [
+    'sets it up again when an administrator retries it',
+    { ...repeatedAt(-23 * 60), annotations: { [instanceAnnotation.retry]: 'two' } },
+    'upgrade',
+  ],
+  [
+    'leaves it when the retry was before',
+    { ...repeatedAt(-23 * 60), annotations: { [instanceAnnotation.retry]: 'one' } },
+    'report',
   ],
   ['leaves a Node of this version', { node: node({ [version]: 'v2' }) }, 'report'],
   ['first renews credentials that have expired', { status: { ...base, ...expired } }, 'reconnect'],
@@ -142,6 +159,7 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     'rollback',
   ],
   ['sets a host up again that has nothing to go back to', { status: upgrade(again), node: node({}) }, 'upgrade'],
+  ['does so whatever its Node reports', { status: upgrade(again), node: node({ [version]: 'v2' }) }, 'upgrade'],
   [
     'upgrades a host again whose former files are gone, when it is retried',
     { status: upgrade({ ...swapping, failed, retry: '' }), annotations: { [instanceAnnotation.retry]: 'two' } },
@@ -326,11 +344,21 @@ const waits: [about: string, given: Given, why: RegExp][] = [
     { status: upgrade({ ...rolledBack, retry: '' }) },
     /failed \(UPGRADE_UNHEALTHY: Node win-5 is not ready\)\. .*\/retry=/,
   ],
+  [
+    'a Node that claims another version again',
+    repeatedAt(-60),
+    /claims version v1, but the host was set up again with v2 at .*T11:00.*, next at .*03-02T11:00.*\/retry=/,
+  ],
   ['a pause', { view: paused }, /paused is true in ConfigMap windows-rollout/],
   [
     'a stopped roll-out, with host and commands',
     { view: of('win-1') },
     /roll-out of v2 is stopped, because it failed on win-1.*\/retry=.*accepted-rollback=v2.*pinned-version=v1/,
+  ],
+  [
+    'a roll-out that a pinned host stops, without the advice to pin it',
+    { view: of('win-1', true) },
+    /To try it again, without its pin, run `[^`]*\/retry=\$\(date \+%s\) [^`]*\/pinned-version-`\. To upgrade the other hosts nevertheless, run `[^`]*accepted-rollback=v2`\.$/,
   ],
   [
     'the limit of reboots',

@@ -4,10 +4,12 @@ import type { NodeView } from '#contract/node.ts';
 import { needsUpgrade } from '#contract/node-marks.ts';
 import type { RolloutSettings } from '#contract/rollout.ts';
 import { isVersionText } from '#contract/version.ts';
-import { isRetryRequested, pinnedVersionOf, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import { isHeldByPin, isRetryRequested, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import type { JourneyName } from '#contract/windows-instance/resource.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
+import { choicesText, retryText } from '#node/lifecycle/upgrade/choices-text.ts';
 import { pausedText } from '#node/rollout/budget.ts';
+import { claimLimit } from './version-claim.ts';
 
 /** When a host is upgraded or rolled back, and what holds it back. */
 
@@ -22,8 +24,16 @@ export interface ChangeFacts {
 /** What the cluster says about upgrades and reboots. */
 export interface RolloutView {
   settings: Pick<RolloutSettings, 'isPaused'>;
-  /** Instances on which the upgrade to this version failed, with their former versions. */
-  stoppedBy: readonly { name: string; from: string }[];
+  /** Instances on which the upgrade to this version failed. */
+  stoppedBy: readonly FailedHost[];
+}
+
+interface FailedHost {
+  name: string;
+  /** Its former version. */
+  from: string;
+  /** It is kept at its version, also if it is retried. */
+  isPinned: boolean;
 }
 
 /**
@@ -33,7 +43,7 @@ export interface RolloutView {
 export function isBetweenVersions({ instance, node }: Pick<ChangeFacts, 'instance' | 'node'>): boolean {
   const { version, upgrade, nodeUID } = instance.status ?? {};
   if (version === undefined || node === undefined || (nodeUID ?? node.uid) !== node.uid) return false;
-  return ['staging', 'swapping', 'failed'].includes(upgradeState(upgrade));
+  return ['staging', 'swapping', 'failed', 'given up'].includes(upgradeState(upgrade));
 }
 
 /** Its host has swapped its files, so that the upgrade must come to its end before anything else. */
@@ -50,9 +60,14 @@ export function whyUpgrade(facts: ChangeFacts): string | undefined {
   if (host === undefined || node === undefined) return undefined;
   if (whyFinishUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return undefined;
   const isCleared = node.annotations[nodeAnnotation.version] === undefined && isBetweenVersions(facts);
-  const isBroken = upgradeState(upgrade) === 'failed';
+  const isBroken = isHalfDone(facts);
   if (!isCleared && !isBroken && !needsUpgrade(node, version)) return undefined;
   return `upgrade ${formerVersion(facts) ?? upgrade?.from ?? 'of an unknown version'} -> ${version}`;
+}
+
+/** Its upgrade failed after its files were changed; what its Node reports may be older. */
+export function isHalfDone({ instance }: Pick<ChangeFacts, 'instance'>): boolean {
+  return ['failed', 'given up'].includes(upgradeState(instance.status?.upgrade));
 }
 
 /** The record counts; a Node can claim anything, which is shown only if it looks like a version. */
@@ -106,41 +121,25 @@ export function changeGates(facts: ChangeFacts, view: RolloutView): Partial<Reco
   return { ...(upgrade !== undefined && { upgrade }), ...(reboot !== undefined && { reboot }) };
 }
 
-function upgradeGate({ instance, version }: ChangeFacts, { settings, stoppedBy }: RolloutView): string | undefined {
+function upgradeGate(facts: ChangeFacts, { settings, stoppedBy }: RolloutView): string | undefined {
+  const { instance, version } = facts;
   const { metadata, status } = instance;
   const { name = '', namespace = '' } = metadata;
-  if ((pinnedVersionOf(instance) ?? version) !== version) {
+  if (isHeldByPin(instance, version)) {
     const free = `kubectl annotate windowsinstance ${name} -n ${namespace} ${instanceAnnotation.pinnedVersion}-`;
     return `it is pinned to its version; to upgrade it, run \`${free}\``;
   }
   const isBack = status?.upgrade?.to === version && upgradeState(status.upgrade) === 'rolled back';
   if (isBack && !isRetryRequested(instance)) {
     const { code, message } = status.upgrade?.failed ?? {};
-    return `its upgrade failed (${code}: ${message}). ${retryText(name, namespace)}`;
+    return `its upgrade failed (${code}: ${message}). ${retryText({ name, namespace })}`;
   }
+  const limit = claimLimit(facts);
+  if (limit !== undefined) return limit;
   const first = stoppedBy.find(other => other.name !== name);
-  if (first !== undefined) return stoppedText(first, namespace, version);
+  if (first !== undefined)
+    return `the roll-out of ${version} is stopped, because it failed on ${first.name}. ${choicesText({ ...first, namespace, to: version })}`;
   return settings.isPaused ? pausedText : undefined;
-}
-
-/** Names the host and what an administrator can do. */
-function stoppedText(
-  { name: host, from }: RolloutView['stoppedBy'][number],
-  namespace: string,
-  version: string,
-): string {
-  const annotate = `kubectl annotate windowsinstance ${host} -n ${namespace} --overwrite`;
-  const { acceptedRollback, pinnedVersion } = instanceAnnotation;
-  return (
-    `the roll-out of ${version} is stopped, because it failed on ${host}. ${retryText(host, namespace)} To upgrade the ` +
-    `other hosts nevertheless, run \`${annotate} ${acceptedRollback}=${version}\`. To keep ${host} at its version also ` +
-    `later, run \`${annotate} ${pinnedVersion}=${from}\`.`
-  );
-}
-
-function retryText(host: string, namespace: string): string {
-  const annotate = `kubectl annotate windowsinstance ${host} -n ${namespace} --overwrite`;
-  return `To try it again, run \`${annotate} ${instanceAnnotation.retry}=$(date +%s)\`.`;
 }
 
 /** Names the alarm that a host reports while it waits. */

@@ -7,10 +7,10 @@ import { isUpToDate } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
-import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import {
   isBetweenVersions,
   isChanged,
+  isHalfDone,
   isTakenOut,
   isUnfinished,
   whyFinishUpgrade,
@@ -59,6 +59,8 @@ export interface Wait {
   journey: JourneyName;
   cause: string;
   why: string;
+  /** It has asked for a grant. */
+  isForBudget?: boolean;
 }
 
 /** A journey that is started. */
@@ -178,8 +180,7 @@ function heldNode(facts: LifecycleFacts): NodeView | undefined {
 
 /** Its Node was configured completely, by this or another version, and is not in the middle of a change. */
 function isAtRest(facts: LifecycleFacts): boolean {
-  const state = upgradeState(facts.instance.status?.upgrade);
-  if (state === 'failed' || whyFinishUpgrade(facts) !== undefined) return false;
+  if (isHalfDone(facts) || whyFinishUpgrade(facts) !== undefined) return false;
   return isUpToDate(facts.node, facts.version) || whyUpgrade(facts) !== undefined;
 }
 

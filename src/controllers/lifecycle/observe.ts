@@ -3,7 +3,7 @@ import { byAddress, byNode, type WindowsInstance } from '#cluster/windows-instan
 import { isReportName } from '#contract/agent-report.ts';
 import { configMapName, instanceAnnotation, prefix } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
-import { stoppedVersion, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import { isHeldByPin, stoppedVersion, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { changed, matching, type Predicate } from '#kube/controller/predicate.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
@@ -23,10 +23,16 @@ export const specChanges = changed(({ metadata }: WindowsInstance) => [
 /** What stops the roll-out for other hosts, or lets it go on. */
 export const rolloutChanges: Predicate<WindowsInstance> = {
   added: () => false,
-  updated: (old, now) => stoppedVersion(old) !== stoppedVersion(now),
+  updated: (old, now) => stoppedText(old) !== stoppedText(now),
   deleted: instance => stoppedVersion(instance) !== undefined,
   relisted: () => false,
 };
+
+/** What other hosts say about the stop depends on the pin, too. */
+function stoppedText(instance: WindowsInstance): string | undefined {
+  const version = stoppedVersion(instance);
+  return version === undefined ? undefined : `${version} ${isHeldByPin(instance, version)}`;
+}
 
 /** Hosts that the settings of the roll-out, or its stop, can concern: others stay asleep. */
 export function isChanging({ status }: WindowsInstance, version: string): boolean {

@@ -1,12 +1,20 @@
 import { expect, test } from 'vitest';
 import { timestamp } from '#base/clock.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { configMapName, nodeAnnotation } from '#contract/names.ts';
+import { file } from '#contract/paths.ts';
+import { type Grant, parseGrants } from '#contract/rollout-grants.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { printPublicKey } from '#host/keys/public-key.ts';
-import { nodes } from '#kube/resources.ts';
+import { configMaps, nodes } from '#kube/resources.ts';
+import { budgetHosts, nodeStates } from '#node/rollout/budget-facts.ts';
+import { runningGrants } from '#node/rollout/running-grants.ts';
+import { readRecord } from '../../../src/agent/stage/record.ts';
+import { fastDates } from '../../../test/kit/fast-clock.ts';
 import { type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import type { LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
+import { newer, untilInService, upgradeLab } from '../../../test/kit/lifecycle/upgrade-lab.ts';
+import { until } from '../../../test/kit/until.ts';
 
 interface Joined {
   lab: JoinLab;
@@ -127,3 +135,49 @@ test('a host without a Node is configured although there are orphan Nodes, and k
   expect(names).toContain('prepare files');
   expect([status.node, status.journey]).toEqual(['win-5', undefined]);
 });
+
+const moments: [when: string, isMoment: (command: string) => boolean][] = [
+  ['is staged', command => command.includes(' stage ')],
+  ['is ordered to swap its files', command => command.includes(' activate ')],
+  ['swaps its files', command => command.includes(' activation ')],
+];
+for (const [when, isMoment] of moments) {
+  test(`an instance that is created again while its host ${when} ends upgraded, with one whole set and no grant`, async () => {
+    const { lab, host, start } = await upgradeLab();
+    const { metadata: before } = await lab.instance();
+    let isRecreated = false;
+    host.faults.exec = async command => {
+      if (isRecreated || !isMoment(command)) return undefined;
+      isRecreated = true;
+      await recreate(lab);
+      return undefined;
+    };
+    start({ clock: fastDates(100) });
+    const { version: runs, upgrade } = await lab.statusWhen(
+      ({ phase, version: now, upgrade: last }) =>
+        phase === 'Ready' && now === newer && (last === undefined || last.soaked !== undefined),
+    );
+    expect([isRecreated, runs, upgrade?.failed]).toEqual([true, newer, undefined]);
+    expect((await lab.instance()).metadata.uid).not.toBe(before.uid);
+    await untilInService(lab, newer);
+    expect(await wrongFiles(host)).toEqual([]);
+    await until(async () => (await heldGrants(lab)).length === 0, 'its grant has ended');
+  });
+}
+
+/** Files in place that do not belong to the set of the newer version. */
+async function wrongFiles({ model: { files } }: LabHost): Promise<string[]> {
+  const { version: runs, agent, files: all } = await readRecord(files);
+  expect([runs, all.length > 5]).toEqual([newer, true]);
+  const wanted = [{ path: file.agent, sha256: agent }, ...all];
+  const hashes = await Promise.all(wanted.map(({ path }) => files.sha256(path)));
+  return wanted.flatMap(({ path, sha256 }, index) => (hashes[index] === sha256 ? [] : [path]));
+}
+
+/** Those that keep others waiting: one that has ended stays in the ConfigMap until the next request. */
+async function heldGrants(lab: JoinLab): Promise<Grant[]> {
+  const map = await lab.client.find(configMaps, configMapName.rolloutGrants, { namespace });
+  const node = await lab.node();
+  const [hosts, states] = [budgetHosts([await lab.instance()]), nodeStates(node === undefined ? [] : [node])];
+  return runningGrants({ ...parseGrants(map?.data), hosts, nodes: states, nowMs: Date.now() });
+}

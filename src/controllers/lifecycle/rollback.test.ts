@@ -4,6 +4,7 @@ import { AppError } from '#base/errors.ts';
 import { emptyReport, printReport } from '#contract/agent-report.ts';
 import { configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
+import { stoppedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { Watch } from '#kube/controller/watches.ts';
 import { configMaps, type Pod, pods } from '#kube/resources.ts';
@@ -97,6 +98,18 @@ test('a swap that fails is rolled back, and a failing rollback keeps its grant a
   expect((await lab.node())?.spec?.unschedulable).toBe(true);
   host.faults = {};
   await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
+});
+
+test('a failure that was accepted in advance stops the roll-out until it is accepted again', async () => {
+  const { lab, start } = await upgradeLab();
+  lab.behavior.brokenVersion = newer;
+  await annotate(lab, { [instanceAnnotation.acceptedRollback]: newer });
+  start({ clock: fastClock(100) });
+  await rolledBack(lab);
+  const stopped = await lab.instance();
+  expect([stopped.metadata.annotations, stoppedVersion(stopped)]).toEqual([undefined, newer]);
+  await annotate(lab, { [instanceAnnotation.acceptedRollback]: newer });
+  expect(stoppedVersion(await lab.instance())).toBeUndefined();
 });
 
 test('a host that rolled back is upgraded again when its annotation retry changes', async () => {

@@ -5,10 +5,13 @@ import { emptyReport, printReport } from '#contract/agent-report.ts';
 import { configMapName, instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { parseGrants } from '#contract/rollout-grants.ts';
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { stoppedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { configMaps, nodes, ofNamespace, type Pod, pods } from '#kube/resources.ts';
 import { fastDates } from '../../../test/kit/fast-clock.ts';
 import { type JoinLab, namespace, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { annotate } from '../../../test/kit/lifecycle/removal-lab.ts';
+import { unreachable } from '../../../test/kit/lifecycle/lab-host.ts';
 import { newer, rolledBack, untilInService, upgraded, upgradeLab } from '../../../test/kit/lifecycle/upgrade-lab.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -63,6 +66,8 @@ test.each(breaks)('a node that %s in its soak goes back to its version by itself
   lab.host().activator.reports = () => true;
   start({ clock: clock() });
   await upgraded(lab);
+  // In advance it has no effect.
+  await annotate(lab, { [instanceAnnotation.acceptedRollback]: newer });
   await breakIt(lab);
   const isFailed = ({ upgrade }: WindowsInstanceStatus) => upgrade?.failed !== undefined;
   const { upgrade } = await lab.statusWhen(isFailed);
@@ -70,6 +75,7 @@ test.each(breaks)('a node that %s in its soak goes back to its version by itself
     code: 'UPGRADE_UNHEALTHY',
     message: expect.stringContaining(text) as string,
   });
+  expect(stoppedVersion(await lab.instance())).toBe(newer);
   // The former version works.
   await reportReady(lab, 'True');
   await lab.report({ events: '[]' });
@@ -145,6 +151,44 @@ test('NODE-16: a version that a user sets on a Node is an upgrade, and not put b
   const { upgrade } = await lab.statusWhen(({ upgrade: now, phase }) => phase === 'Ready' && now?.ready !== undefined);
   // Without a soak: a Node that does it again and again must not keep the others from the budget.
   expect(upgrade).toMatchObject({ from: newer, to: newer, soaked: upgrade?.ready });
+  host.commands.splice(0);
+  for (const claimed of ['1.0.0', '2.0.0']) {
+    await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: claimed } } });
+    await lab.statusWhen(
+      ({ conditions }) =>
+        findCondition(conditions, instanceCondition.ready)?.message?.includes(`claims version ${claimed}`) === true,
+    );
+  }
+  await until(async () => (await lab.events()).some(text => text.includes('NodeVersionClaimed')));
+  expect(host.commands).toEqual([]);
+  await annotate(lab, { [instanceAnnotation.retry]: '1' });
+  await untilInService(lab, newer);
+});
+
+test('a host that dies while it is set up again with its own version fails, ends its grant, and starts again', async () => {
+  const { lab, host, start } = await upgradeLab();
+  start({ clock: clock() });
+  await lab.statusWhen(soaked);
+  host.faults.exec = command => {
+    if (!command.includes(' bootstrap')) return undefined;
+    host.stopAnswering();
+    lab.behavior.brokenVersion = newer;
+    throw unreachable('10.0.0.5');
+  };
+  await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: 'invalidVersion' } } });
+  const { upgrade } = await lab.statusWhen(({ upgrade: now }) => now?.failed !== undefined);
+  expect(upgrade).toMatchObject({ from: newer, to: newer, failed: { code: 'HOST_UNREACHABLE' } });
+  const { activated = '', failed } = upgrade ?? {};
+  expect(Date.parse(failed?.at ?? '') - Date.parse(activated)).toBeGreaterThanOrEqual(30 * 60_000);
+  await until(async () => (await granted(lab)).length === 0, 'its grant has ended');
+  await lab.statusWhen(({ phase, journey }) => phase === 'Failed' && journey?.name === 'upgrade');
+  host.faults = {};
+  lab.behavior = {};
+  await untilInService(lab, newer);
+  const { upgrade: last, conditions } = await lab.statusWhen(status => status.phase === 'Ready' && soaked(status));
+  expect([last?.from, last?.failed]).toEqual([newer, undefined]);
+  expect(findCondition(conditions, instanceCondition.rolledBack)).toBeUndefined();
+  expect(host.activator.swaps).toEqual([newer]);
 });
 
 test('a Node that claims the new version before its upgrade is corrected, and upgraded', async () => {

@@ -62,10 +62,10 @@ test('a Node that a user cordoned stays cordoned', async () => {
 /** An upgrade that has begun, and gets no grant before the budget is free. */
 async function waitingLab() {
   const { start, ...parts } = await upgradeLab();
-  const budget = { isFree: false };
+  const budget = { isFree: false, why: 'win-9 is being upgraded' };
   const grants: Grants = {
     ...unlimitedGrants,
-    take: async () => (budget.isFree ? { isGranted: true } : { isGranted: false, why: 'win-9 is being upgraded' }),
+    take: async () => (budget.isFree ? { isGranted: true } : { isGranted: false, why: budget.why }),
   };
   start({ rollout: { grants, watchTurns: () => noWatch }, clock: fastClock(300) });
   return { ...parts, budget };
@@ -84,6 +84,14 @@ test('waits for the budget with its files staged, in service, and without a conn
     message: `Node win-5 runs version ${version}; upgrade ${version} -> ${newer} is staged and waits: win-9 is being upgraded`,
   });
   await until(() => host.openConnections === 0);
+  budget.why = 'win-8 is being upgraded';
+  // Also what it says later is that it waits for the budget, which `wmco status` lists.
+  await lab.statusWhen(({ conditions: all = [] }) =>
+    all.some(
+      ({ reason, message = '' }) =>
+        isWaiting(reason) && message.endsWith('is staged and waits: win-8 is being upgraded'),
+    ),
+  );
   const { connectionCount, uploads } = host;
   const [count, tokens] = [uploads.length, lab.tokens];
   expect((await lab.node())?.spec?.unschedulable).toBeUndefined();

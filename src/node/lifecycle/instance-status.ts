@@ -179,7 +179,7 @@ export function joinedStatus(view: JourneyView, node: NodeView, version: string,
   return before => {
     const { upgrade, ...rest } = readyStatus(node, version, stamp)(withJourney(before, view));
     // A host that joined with the version for which it was staged has no upgrade to end.
-    const isReached = upgradeState(upgrade) === 'staging' && isUpToDate(node, upgrade?.to ?? '');
+    const isReached = ['staging', 'given up'].includes(upgradeState(upgrade)) && isUpToDate(node, upgrade?.to ?? '');
     return upgrade === undefined || isReached ? rest : { ...rest, upgrade };
   };
 }

@@ -2,6 +2,7 @@ import { type Clock, timestamp } from '#base/clock.ts';
 import type { NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
+import { removeAcceptance } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import type {
@@ -120,6 +121,11 @@ export class JourneyRecord implements AsyncDisposable {
     this.#changes = { ...this.#changes, ...change };
     this.#conditions = [...this.#conditions, ...conditions];
     await this.#writer.write();
+  }
+
+  /** What was accepted before does not count for a failure that is recorded now. */
+  async removeAcceptance(): Promise<void> {
+    await removeAcceptance(this.#instance, this.#options.client);
   }
 
   /** The services of the host are being removed, so that it runs no version any more. Resolves once it is stored. */

@@ -93,7 +93,7 @@ export class BudgetGrants implements Grants {
       if (!this.#held.has(uid)) log.info('Took grant of the disruption budget', { instance: name, node, journey });
       this.#held.set(uid, { grant: grantOf(request, clock.now()), takenMs: clock.now() });
       this.line.leave(uid);
-    } else this.line.wait(request, clock.monotonicMs());
+    } else this.line.wait(request, answer.why, clock.monotonicMs());
     this.#finish(answer.isGranted ? undefined : uid, instance);
     return answer;
   }

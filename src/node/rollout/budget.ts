@@ -114,12 +114,16 @@ export function decideGrant(request: GrantRequest, facts: BudgetFacts): BudgetAn
   const waiting = [...facts.waiting.filter(({ uid }) => uid !== request.uid), request];
   const all = { ...facts, waiting };
   if (nextRequests(all).includes(request)) return { isGranted: true };
-  const { isPaused } = facts.settings;
-  if (isPaused) return { isGranted: false, why: pausedText };
-  const refusal = upgradeRefusal(request, facts);
-  if (refusal !== undefined) return { isGranted: false, why: refusal };
-  const ordered = inOrder(all);
-  return { isGranted: false, why: waitText(request, ordered.slice(0, ordered.indexOf(request)), all) };
+  return { isGranted: false, why: new Refusals(all).why(request) };
+}
+
+/** What each request waits for that gets no grant now. A host with a grant of its own waits for something else. */
+export function whysOf(facts: BudgetFacts): Map<GrantRequest, string> {
+  const refusals = new Refusals(facts);
+  const next = new Set(nextRequests(facts));
+  const holders = new Set(facts.grants.map(({ uid }) => uid));
+  const waiting = facts.waiting.filter(request => !next.has(request) && !holders.has(request.uid));
+  return new Map(waiting.map(request => [request, refusals.why(request)]));
 }
 
 export const pausedText = 'the roll-out is paused: paused is true in ConfigMap windows-rollout';
@@ -240,18 +244,40 @@ function byWaiting(one: GrantRequest, other: GrantRequest): number {
   return one.sinceMs - other.sinceMs || byteOrder(one.instance, other.instance) || byteOrder(one.uid, other.uid);
 }
 
-/** Names who holds the budget and who is ahead. */
-function waitText({ outside }: GrantRequest, before: readonly GrantRequest[], facts: BudgetFacts): string {
-  const holders = nodesOutOfService(facts).filter(({ isCounted }) => isCounted);
-  const { nodes = [], missing = 0 } = outside ?? {};
-  const machines = nodes.length + missing;
-  const parts = [
-    `at most ${budgetOf(facts)} of ${nodeCount(facts)} nodes may be out of service`,
-    ...(holders.length > 0 ? [`out of service: ${names(holders.map(holderText))}`] : []),
-    ...(machines > 0 ? [`${machines} Machines of its MachineSet are not healthy`] : []),
-    ...(before.length > 0 ? [`ahead: ${names(before.map(({ node }) => node))}`] : []),
-  ];
-  return parts.join('; ');
+/** What requests wait for. All that is the same for all of them is computed once: there can be hundreds. */
+class Refusals {
+  readonly #isPaused: boolean;
+  readonly #upgrades: UpgradeTurns;
+  readonly #ordered: readonly GrantRequest[];
+  readonly #limit: string;
+  readonly #holders: readonly string[];
+
+  constructor(facts: BudgetFacts) {
+    this.#isPaused = facts.settings.isPaused;
+    this.#upgrades = new UpgradeTurns(facts);
+    this.#ordered = inOrder(facts);
+    this.#limit = `at most ${budgetOf(facts)} of ${nodeCount(facts)} nodes may be out of service`;
+    this.#holders = nodesOutOfService(facts).flatMap(each => (each.isCounted ? [holderText(each)] : []));
+  }
+
+  why(request: GrantRequest): string {
+    if (this.#isPaused) return pausedText;
+    return this.#upgrades.refusal(request) ?? this.#waitText(request);
+  }
+
+  /** Names who holds the budget and who is ahead. */
+  #waitText(request: GrantRequest): string {
+    const { nodes = [], missing = 0 } = request.outside ?? {};
+    const machines = nodes.length + missing;
+    const before = this.#ordered.slice(0, this.#ordered.indexOf(request));
+    const parts = [
+      this.#limit,
+      ...(this.#holders.length > 0 ? [`out of service: ${names(this.#holders)}`] : []),
+      ...(machines > 0 ? [`${machines} Machines of its MachineSet are not healthy`] : []),
+      ...(before.length > 0 ? [`ahead: ${names(before.map(({ node }) => node))}`] : []),
+    ];
+    return parts.join('; ');
+  }
 }
 
 function holderText({ node, cause, journey }: OutOfService): string {

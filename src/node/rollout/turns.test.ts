@@ -57,6 +57,40 @@ test('the first in line asks every half minute, and the others go on waiting', a
   expect(woken).toEqual(['i02', 'i02']);
 });
 
+test('hosts that wait for another node now are woken once to say so, however often it changes in half a minute', async () => {
+  const bench = budgetBench(202);
+  const { grants, watchTurns } = bench.leader();
+  const woken: string[] = [];
+  onTestFinished(
+    watchTurns(({ instance }) => [{ namespace, name: instance }]).start(
+      ({ name }) => void woken.push(name),
+      bench.parts.log,
+    ),
+  );
+  const others = Array.from({ length: 200 }, (_, index) => index + 3);
+  await bench.take(grants, 1);
+  bench.begin(1);
+  for (const at of [2, ...others]) {
+    await bench.take(grants, at);
+    await bench.clock.advance(1);
+  }
+  await bench.clock.advance(30_000);
+  expect(woken.filter(name => name !== 'i02')).toEqual([]);
+  await bench.finish(grants, 1);
+  await bench.take(grants, 2);
+  bench.begin(2);
+  bench.putNode(150, { isReady: false });
+  bench.putNode(150);
+  woken.length = 0;
+  await bench.clock.advance(30_000);
+  // The first in line asks anyway.
+  expect(woken).toEqual(['i03', ...others.map(at => bench.host(at).metadata.name)]);
+  for (const at of others) await bench.take(grants, at);
+  woken.length = 0;
+  await bench.clock.advance(120_000);
+  expect(new Set(woken)).toEqual(new Set(['i03']));
+});
+
 test('a host that does not ask when it is woken loses its turn', async () => {
   const { finish, clock, grants, woken, take } = await waitingBench();
   await finish(grants, 1);

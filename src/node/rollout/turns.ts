@@ -5,7 +5,7 @@ import { isWindowsNode } from '#contract/node.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
-import { type GrantRequest, inOrder, nextRequests } from './budget.ts';
+import { type GrantRequest, inOrder, nextRequests, whysOf } from './budget.ts';
 import { nodeState } from './budget-facts.ts';
 import type { BudgetGrants } from './budget-grants.ts';
 import { hostUpgrade } from './version-rollout.ts';
@@ -23,7 +23,7 @@ const askEveryMs = 30_000;
 
 /**
  * Calls the listener with each request that would get a grant now, when a grant ends, a Node or the settings change. All others go on
- * waiting. Ends when the returned function is called.
+ * waiting, and are called when what they wait for has changed. Ends when the returned function is called.
  */
 export function followTurns(
   grants: BudgetGrants,
@@ -84,6 +84,7 @@ export function followTurns(
       while (grants.line.size > 0) {
         await clock.sleep(askEveryMs, stop.signal);
         wakeNext(undefined, true);
+        for (const request of misinformed(grants)) listener(request);
       }
     } catch (error) {
       if (!stop.signal.aborted) throw error;
@@ -91,6 +92,15 @@ export function followTurns(
       isTimed = false;
     }
   }
+}
+
+/**
+ * Hosts that were told to wait for something else. They are told once for all changes of half a minute, or hundreds would write their
+ * status at every step of a roll-out. What Machines wait for is an event, which is not repeated.
+ */
+function misinformed(grants: BudgetGrants): GrantRequest[] {
+  const whys = whysOf({ ...grants.facts(), waiting: grants.line.list() });
+  return grants.line.misinformed(whys).filter(({ journey }) => journey !== 'replace');
 }
 
 function isWindows({ metadata }: Node): boolean {

@@ -2,6 +2,8 @@ import type { GrantRequest } from './budget.ts';
 
 interface Waiting {
   request: GrantRequest;
+  /** What it was told to wait for. */
+  why: string;
   askedMs: number;
   /** When it was woken, unless it has asked since. */
   wokenMs?: number;
@@ -29,8 +31,13 @@ export class WaitingLine {
     return { ...request, sinceMs: this.#waiting.get(request.uid)?.request.sinceMs ?? nowMs };
   }
 
-  wait(request: GrantRequest, nowMs: number): void {
-    this.#waiting.set(request.uid, { request, askedMs: nowMs });
+  wait(request: GrantRequest, why: string, nowMs: number): void {
+    this.#waiting.set(request.uid, { request, why, askedMs: nowMs });
+  }
+
+  /** Those that were told something else. */
+  misinformed(whys: ReadonlyMap<GrantRequest, string>): GrantRequest[] {
+    return [...whys].flatMap(([request, why]) => (this.#waiting.get(request.uid)?.why === why ? [] : [request]));
   }
 
   /** True if it waited. */

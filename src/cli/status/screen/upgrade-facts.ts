@@ -22,7 +22,7 @@ export function upgradeLine({ upgrade }: HostView): string | undefined {
 }
 
 export function rollbackText({ upgrade }: HostView): string | undefined {
-  if (upgrade?.failed === undefined) return undefined;
+  if (upgrade?.failed === undefined || upgrade.from === upgrade.to) return undefined;
   const { failed, rolledBack, from, isAccepted, isRetried } = upgrade;
   const when = rolledBack === undefined ? `not yet at ${from}` : `to ${from}, ${timeText(rolledBack)}`;
   const decided = isRetried ? ['it is tried again'] : isAccepted ? ['accepted: other hosts are upgraded'] : [];

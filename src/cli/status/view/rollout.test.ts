@@ -41,6 +41,11 @@ const groups: [what: string, group: RolloutGroup | undefined, instance: WindowsI
   ['a host whose upgrade fails before the swap', 'failing', member('a', { phase: 'Failed', journey })],
   ['a host that goes back', 'rolling back', member('a', { upgrade: { from, to, activated: at(5), failed } })],
   ['a host that went back', 'rolled back', member('a', { upgrade: rolledBack })],
+  [
+    'a host that could not be set up again with its version',
+    'upgraded',
+    member('a', { version: to, upgrade: { from: to, to, staged: at(1), activated: at(5), failed } }),
+  ],
   ['a pinned host that went back', 'rolled back', member('a', { upgrade: rolledBack }, pin)],
   ['a pinned host', 'pinned', member('a', {}, pin)],
   [

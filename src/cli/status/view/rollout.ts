@@ -2,7 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { parseRollout, soakTimeMs } from '#contract/rollout.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
-import { pinnedVersionOf, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
+import { isHeldByPin, pinnedVersionOf, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import type { ClusterView, HostProblem } from './host-view.ts';
 import { removalOf } from './removal.ts';
 import { type UpgradeState, upgradeOf, type UpgradeView } from './upgrade.ts';
@@ -143,7 +143,7 @@ function groupOf(
   if (state === 'rolling back' || state === 'rolled back') return state;
   if (status.version === version) return state === 'soaking' ? state : 'upgraded';
   if (state === 'upgrading' || state === 'soaking') return 'upgrading';
-  if ((pinnedVersionOf(instance) ?? version) !== version) return 'pinned';
+  if (isHeldByPin(instance, version)) return 'pinned';
   return spec.paused === true ? 'paused' : groupInService(status, state, hasGrant);
 }
 
@@ -161,7 +161,7 @@ function groupInService(
 }
 
 function rollbackOf({ host, upgrade, instance }: Member): Rollback[] {
-  if (upgrade?.failed === undefined) return [];
+  if (upgrade?.failed === undefined || !['rolling back', 'rolled back'].includes(upgrade.state)) return [];
   const { from, failed, state, isAccepted, isRetried, otherAccepted } = upgrade;
   const isPinned = pinnedVersionOf(instance) !== undefined;
   const { journey, phase } = instance.status ?? {};

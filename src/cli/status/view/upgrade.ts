@@ -1,7 +1,7 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
-import { isRetryRequested, isRollbackAccepted } from '#contract/windows-instance/upgrade-state.ts';
+import { isRetryRequested, isRollbackAccepted, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { valueText } from './amounts.ts';
 import type { HostProblem } from './host-view.ts';
 
@@ -22,10 +22,11 @@ export interface UpgradeView extends InstanceUpgrade {
 export function upgradeOf(instance: WindowsInstance): UpgradeView | undefined {
   const { upgrade } = instance.status ?? {};
   if (upgrade === undefined) return undefined;
-  const hasFailed = upgrade.failed !== undefined;
+  const state = stateOf(upgrade);
+  const hasFailed = state === 'rolling back' || state === 'rolled back';
   return {
     ...upgrade,
-    state: stateOf(upgrade),
+    state,
     isAccepted: hasFailed && isRollbackAccepted(instance),
     isRetried: hasFailed && isRetryRequested(instance),
     otherAccepted: hasFailed && !isRollbackAccepted(instance) ? acceptedVersion(instance) : undefined,
@@ -42,13 +43,20 @@ export function ignoredText({ otherAccepted, to }: Pick<UpgradeView, 'otherAccep
   return `accepted-rollback is ${valueText(otherAccepted)}, not ${to}, and is ignored`;
 }
 
-function stateOf({ failed, rolledBack, soaked, ready, activated, staged }: InstanceUpgrade): UpgradeState {
-  if (failed !== undefined) return rolledBack === undefined ? 'rolling back' : 'rolled back';
-  if (soaked !== undefined) return 'upgraded';
-  if (ready !== undefined) return 'soaking';
-  if (activated !== undefined) return 'upgrading';
-  return staged === undefined ? 'staging' : 'staged';
+function stateOf(upgrade: InstanceUpgrade): UpgradeState {
+  const state = upgradeState(upgrade);
+  if (state === 'none' || state === 'staging') return upgrade.staged === undefined ? 'staging' : 'staged';
+  return stateNames[state];
 }
+
+const stateNames = {
+  swapping: 'upgrading',
+  soaking: 'soaking',
+  soaked: 'upgraded',
+  failed: 'rolling back',
+  'rolled back': 'rolled back',
+  'given up': 'upgrading',
+} as const;
 
 /** `upgrade 11.0.0 -> 11.1.0`. */
 export function upgradeText({ from, to }: Pick<InstanceUpgrade, 'from' | 'to'>): string {

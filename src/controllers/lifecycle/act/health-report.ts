@@ -15,6 +15,8 @@ import type { Work } from './work.ts';
 /** What the health of an upgraded node changes. */
 export interface HealthReport {
   change: (status: WindowsInstanceStatus, stamp: StatusStamp) => WindowsInstanceStatus;
+  /** The upgrade has failed, and nothing is known of it yet. */
+  isNewFailure?: boolean;
   /** When to look again, and why. */
   againMs?: number;
   why?: string;
@@ -53,7 +55,7 @@ export function lookAtHealth(instance: WindowsInstance, node: NodeView, work: Wo
         failed: { code: 'UPGRADE_UNHEALTHY', message: trouble?.text ?? '', at: timestamp(stamp.nowMs) },
         ...(retry !== undefined && { retry }),
       });
-      return { change: ofSame(upgrade, failed), againMs: lagMs, why: 'the upgrade is rolled back' };
+      return { change: ofSame(upgrade, failed), isNewFailure: true, againMs: lagMs, why: 'the upgrade is rolled back' };
     }
     default:
       return next satisfies never;
@@ -88,5 +90,9 @@ export function restConditions(node: NodeView, { soaksUntilMs }: HealthReport, w
   }
   const [wait] = waits;
   if (wait === undefined) return [];
-  return [{ ...ready, reason: conditionReason.waits, message: `${runs}; ${wait.cause} waits: ${wait.why}` }];
+  const { journey, cause, why, isForBudget = false } = wait;
+  // As the journey says it when it begins to wait.
+  const waiting = isForBudget && journey === 'upgrade' ? 'is staged and waits' : 'waits';
+  const reason = isForBudget ? conditionReason.waitsForBudget : conditionReason.waits;
+  return [{ ...ready, reason, message: `${runs}; ${cause} ${waiting}: ${why}` }];
 }

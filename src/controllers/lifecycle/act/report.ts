@@ -1,12 +1,16 @@
 import { findCondition, type NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
-import { getFresh } from '#cluster/patch-instance.ts';
+import { getFresh, removeAcceptance } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { eventText } from '#contract/events.ts';
+import { type EventText, eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { grantedJourneys } from '#contract/rollout-grants.ts';
-import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import {
+  instanceCondition,
+  type JourneyName,
+  type WindowsInstanceStatus,
+} from '#contract/windows-instance/resource.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import {
@@ -19,9 +23,10 @@ import {
 } from '#node/lifecycle/instance-status.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
-import { credentialsMs, type Decision } from '../decide.ts';
+import { credentialsMs, type Decision, type Wait } from '../decide.ts';
 import { addressConflicts, setupEvent } from '../events.ts';
 import { recheckMs } from '../retry.ts';
+import { claimLimit } from '../version-claim.ts';
 import { lookAtHealth, restConditions } from './health-report.ts';
 import type { Work } from './work.ts';
 
@@ -49,15 +54,15 @@ export async function reportNode(
   await endLeftGrant(instance, node, work, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
   const conflicts = addressConflicts(instance, node.name, deps.nodes);
-  const limit = waits.some(({ journey }) => journey === 'reboot') ? rebootLimit(instance, clock.now()) : undefined;
-  const alarms = limit ? [eventText.rebootLimitReached(limit.problem)] : [];
-  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...alarms]);
+  const limits = limitsOf(instance, node, waits, work);
+  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...limits.alarms]);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
   const health = lookAtHealth(instance, node, work);
+  if (health.isNewFailure === true) await removeAcceptance(instance, work.client, { signal: pass.signal });
   const further = [
     ...(reach === undefined ? [] : [kubeletCondition(reach)]),
     ...restConditions(node, health, waits),
-    ...(limit === undefined ? [] : [waitsForReboot(node, limit.problem)]),
+    ...limits.conditions,
   ];
   await patchStatus(
     instance,
@@ -72,10 +77,32 @@ export async function reportNode(
   return nextLook(health.why ?? waits[0]?.why, [
     credentialsMs({ instance, nowMs: clock.now() }),
     reach?.ok === false ? probeMs : undefined,
-    // No watch reports that a day is over.
-    limit === undefined ? undefined : recheckMs,
+    limits.againMs,
     health.againMs,
   ]);
+}
+
+interface Limits {
+  alarms: EventText[];
+  conditions: NewCondition[];
+  /** No watch reports that a day is over. */
+  againMs?: number;
+}
+
+/** What is done to a host only so often in a day, and is due once more. */
+function limitsOf(instance: WindowsInstance, node: NodeView, waits: readonly Wait[], { version, clock }: Work): Limits {
+  const isDue = (name: JourneyName) => waits.some(({ journey }) => journey === name);
+  const nowMs = clock.now();
+  const reboot = isDue('reboot') ? rebootLimit(instance, nowMs) : undefined;
+  const claim = isDue('upgrade') ? claimLimit({ instance, node, version, nowMs }) : undefined;
+  return {
+    alarms: [
+      ...(reboot ? [eventText.rebootLimitReached(reboot.problem)] : []),
+      ...(claim ? [eventText.versionClaimed(node.name, claim)] : []),
+    ],
+    conditions: reboot ? [waitsForReboot(node, reboot.problem)] : [],
+    ...((reboot ?? claim) && { againMs: recheckMs }),
+  };
 }
 
 function nextLook(why: string | undefined, times: readonly (number | undefined)[]): Outcome {

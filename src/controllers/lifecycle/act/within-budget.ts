@@ -19,7 +19,15 @@ export async function decideWithinBudget(
   const next = decide(facts);
   if (!('cause' in next) || !needsGrant(next.do, facts)) return next;
   const answer = await grants.take(instance, next.do, signal);
-  return answer.isGranted ? next : decide({ ...facts, gates: { ...gates, [next.do]: answer.why } });
+  return answer.isGranted
+    ? next
+    : withRefusal(decide({ ...facts, gates: { ...gates, [next.do]: answer.why } }), next.do);
+}
+
+function withRefusal(decision: Decision, journey: JourneyName): Decision {
+  if (!('waits' in decision)) return decision;
+  const waits = decision.waits.map(wait => (wait.journey === journey ? { ...wait, isForBudget: true } : wait));
+  return { ...decision, waits };
 }
 
 function needsGrant(journey: JourneyName, { instance, node, version }: LifecycleFacts): boolean {

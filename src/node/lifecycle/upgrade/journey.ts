@@ -94,7 +94,14 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
 
   async recordStaged(): Promise<void> {
     const { from, target: to } = this;
-    await this.record.save({ upgrade: { from, to, staged: this.#now() } });
+    await this.record.save({ upgrade: { from, to, staged: this.#now(), ...this.#repetition() } });
+  }
+
+  /** By the record the host has the version already: its Node claims another one, or an earlier attempt failed. */
+  #repetition(): Pick<InstanceUpgrade, 'repeated' | 'retry'> {
+    if (this.record.known.version !== this.target) return {};
+    const retry = this.instance.metadata.annotations?.[instanceAnnotation.retry];
+    return { repeated: this.#now(), ...(retry !== undefined && { retry }) };
   }
 
   /** The host has lost its next set: an attempt that ends before all of it is sent again must not count as staged. */
@@ -130,6 +137,7 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     const retry = instance.metadata.annotations?.[instanceAnnotation.retry];
     const failed = { code, message: message.slice(0, maxMessageLength), at: this.#now() };
     if (upgrade === undefined) return;
+    await this.record.removeAcceptance();
     await this.record.save({ upgrade: { ...upgrade, failed, ...(retry !== undefined && { retry }) } });
   }
 

@@ -1,9 +1,10 @@
 import { findCondition, type NewCondition } from '#base/condition.ts';
 import { sentence } from '#base/trim-end.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation } from '#contract/names.ts';
 import { type InstanceUpgrade, instanceCondition } from '#contract/windows-instance/resource.ts';
+import { isHeldByPin } from '#contract/windows-instance/upgrade-state.ts';
 import { conditionReason } from '../instance-status.ts';
+import { choicesText } from './choices-text.ts';
 
 /** The condition RolledBack. It is stored together with the record of the upgrade, so that an operator that is killed loses neither. */
 
@@ -19,13 +20,11 @@ export function rollbackIsOver({ status }: WindowsInstance, version: string): Ne
   return [{ type, status: 'False', reason: conditionReason.upgraded, message: `The host runs version ${version}` }];
 }
 
-function rolledBackMessage({ metadata }: WindowsInstance, { from, to, failed }: InstanceUpgrade): string {
-  const { name, namespace } = metadata;
-  const annotate = `kubectl annotate windowsinstance ${name} -n ${namespace} --overwrite`;
-  const { retry, acceptedRollback, pinnedVersion } = instanceAnnotation;
+function rolledBackMessage(instance: WindowsInstance, { from, to, failed }: InstanceUpgrade): string {
+  const { name = '', namespace = '' } = instance.metadata;
+  const choices = choicesText({ name, namespace, from, to, isPinned: isHeldByPin(instance, to) });
   return (
     `The host runs version ${from} again, because the upgrade to ${to} failed: ${sentence(failed?.message ?? '')} The roll-out ` +
-    `of ${to} is stopped. To try it again, run \`${annotate} ${retry}=$(date +%s)\`. To upgrade the other hosts nevertheless, run ` +
-    `\`${annotate} ${acceptedRollback}=${to}\`. To keep this host at its version, run \`${annotate} ${pinnedVersion}=${from}\`.`
+    `of ${to} is stopped. ${choices}`
   );
 }
