@@ -37,7 +37,14 @@ export function startOnTerminal(
   { environment = {}, columns, rows }: WmcoOptions & { columns: number; rows: number },
 ): WmcoProcess & { type(text: string): void } {
   const line = [process.execPath, program, ...words].map(word => `'${word}'`).join(' ');
-  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', TERM: 'xterm', SHELL: '/bin/sh', ...compileCache, ...environment };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: '/nonexistent',
+    TERM: 'xterm',
+    SHELL: '/bin/sh',
+    ...compileCache,
+    ...environment,
+  };
   const command = `stty cols ${columns} rows ${rows}; exec ${line}`;
   const child = spawn('script', ['-qefc', command, '/dev/null'], { env, cwd: repositoryRoot, stdio: 'pipe' });
   return { ...processOf(child), type: text => void child.stdin.write(text) };
