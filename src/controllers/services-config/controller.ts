@@ -23,11 +23,13 @@ import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
+import { FormerMaps } from './act/former-maps.ts';
 import { decide, type ServicesConfigFacts } from './decide.ts';
 import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'delete'] },
+  { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
 ];
@@ -61,6 +63,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
     nodes: sources.nodes.store,
     instances: sources.instances.store,
   };
+  const former = new FormerMaps(parts);
   return new Controller({
     ...parts,
     name: 'services-config',
@@ -74,7 +77,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
         keys: () => [key],
       }),
     ],
-    reconcile: (_, pass) => reconcile(observe(stores), parts, pass),
+    reconcile: (_, pass) => reconcile(observe(stores), former, parts, pass),
   });
 }
 
@@ -85,16 +88,19 @@ const versionMarks = changed<Node>(({ metadata: { annotations = {} } }) => [
 
 async function reconcile(
   facts: ServicesConfigFacts,
+  former: FormerMaps,
   parts: ServicesConfigParts,
   { log, signal }: Pass,
 ): Promise<Outcome> {
-  const { own, outdated } = decide(facts);
+  former.keep(facts.stored);
+  const { own, outdated, lost } = decide(facts);
   // Without instances every version looks unused, but Nodes keep running when the operator is uninstalled.
-  const isUninstalled = outdated.length > 0 && (await parts.installation.problem(signal)) !== undefined;
-  for (const name of isUninstalled ? [] : outdated) {
+  const mayChange = outdated.length + lost.length > 0 && (await parts.installation.problem(signal)) === undefined;
+  for (const name of mayChange ? outdated : []) {
     log.info('Deleted outdated resource', { ConfigMap: name });
     await remove(name, parts, signal);
   }
+  for (const name of mayChange ? lost : []) await former.restore(name, log, signal);
   if (own.do === 'wait') {
     log.info('Waiting to create services ConfigMap', { why: own.why, findings: parts.facts.read().findings });
     return after(recheckMs, own.why);
