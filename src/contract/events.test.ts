@@ -194,6 +194,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'RebootLimitReached',
     'REBOOT_LIMIT: rebooted 3 times. Read the events.',
   ],
+  [
+    eventText.servicesMissing('windows-services-v1'),
+    'Warning',
+    'ServicesConfigMissing',
+    'ConfigMap windows-services-v1 was deleted, and this version of the operator cannot create it. Its hosts keep their services running, but cannot repair them or go back to that version. Restore it from a backup, or upgrade the hosts: `wmco rollout` shows what holds them back',
+  ],
   [eventText.certificateReadError('bad bundle'), 'Warning', 'CertificateReadError', 'bad bundle'],
   [
     eventText.nodeRemovedByForce({ node: 'win-1', address: '10.0.0.1', removed: '2026-03-01T12:00:00Z' }, 'clean up'),

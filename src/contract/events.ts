@@ -117,5 +117,10 @@ export const eventText = {
     ),
   rolloutSettingInvalid: ({ code, message, remedy }: EventProblem) =>
     warning('RolloutSettingInvalid', `${code}: ${message}. ${remedy}`),
+  servicesMissing: (name: string) =>
+    warning(
+      'ServicesConfigMissing',
+      `ConfigMap ${name} was deleted, and this version of the operator cannot create it. Its hosts keep their services running, but cannot repair them or go back to that version. Restore it from a backup, or upgrade the hosts: \`wmco rollout\` shows what holds them back`,
+    ),
   certificateReadError: (message: string) => warning('CertificateReadError', message),
 } as const;

@@ -1,4 +1,5 @@
 import { AppError, messageOf } from '#base/errors.ts';
+import { diskRemedy, gigabytesText } from '#base/disk-remedy.ts';
 import { agentProgram, dir, file } from '#contract/paths.ts';
 import type { HostFiles, System } from '../ports.ts';
 import { packed, unpacked, verified } from '../stage/content.ts';
@@ -33,13 +34,10 @@ export async function checkSpace(
   const needed = Math.max(...sizes) + Math.max(0, totalOf(target) - totalOf(former)) + marginBytes;
   const free = await system.freeBytes(dir.k);
   if (free >= needed) return;
-  const gigabytes = (bytes: number) => `${(Math.ceil(bytes / 1e8) / 10).toFixed(1)} GB`;
   throw new AppError(
     'HOST_DISK_FULL',
-    `drive C: has ${(free / 1e9).toFixed(1)} GB free, and the swap to version ${target.version} needs ${gigabytes(needed)}`,
-    {
-      remedy: `Free ${gigabytes(needed - free)} more on drive C: of the host, for example with \`Dism.exe /Online /Cleanup-Image /StartComponentCleanup\`.`,
-    },
+    `drive C: has ${(free / 1e9).toFixed(1)} GB free, and the swap to version ${target.version} needs ${gigabytesText(needed)}`,
+    { remedy: diskRemedy(gigabytesText(needed - free)) },
   );
 }
 

@@ -165,6 +165,33 @@ test('keeps that of the recorded version until the record says another', async (
   expect(writes()).toEqual(['delete windows-services-v1']);
 });
 
+test('restores that of a former version that hosts run when a user deletes it', async () => {
+  const { run, api, writes } = begin();
+  const content = { services: '[]', files: '[]' };
+  api.put(configMaps, map());
+  api.put(configMaps, map({ data: content }, 'v1'));
+  api.put(windowsInstances, instance('v1'));
+  await run();
+  api.remove(configMaps, 'windows-services-v1', namespace);
+  await settle();
+  expect(api.peek(configMaps, 'windows-services-v1', namespace)).toMatchObject({ data: content, immutable: true });
+  expect(writes()).toEqual(['create windows-services-v1']);
+  api.put(windowsInstances, instance(benchVersion));
+  await settle();
+  expect(writes()).toEqual(['create windows-services-v1', 'delete windows-services-v1']);
+});
+
+test('reports once that of a former version that was deleted before', async () => {
+  const { run, api, events, writes } = begin();
+  api.put(configMaps, map());
+  api.put(windowsInstances, instance('v1'));
+  await run();
+  api.put(nodes, node('v1'));
+  await settle();
+  expect(events).toEqual([expect.stringContaining('ConfigMap windows-services-v1 was deleted')]);
+  expect(writes()).toEqual([]);
+});
+
 test('keeps unused ones while the operator is being uninstalled', async () => {
   const { run, api, writes, parts } = begin();
   parts.installation.problem = async () => 'Namespace wmco is being deleted';

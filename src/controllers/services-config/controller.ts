@@ -10,24 +10,29 @@ import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { byServicesVersion, servicesVersion } from '#cluster/services-index.ts';
+import { eventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
+import { EventDeduper } from '#cluster/event-deduper.ts';
 import { isAlreadyExists, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
+import { referenceTo } from '#kube/events/events.ts';
+import type { Log } from '#base/log.ts';
 import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { decide, type ServicesConfigFacts } from './decide.ts';
+import { decide, type ServicesConfigFacts, type StoredServices } from './decide.ts';
 import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'delete'] },
+  { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
 ];
@@ -61,6 +66,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
     nodes: sources.nodes.store,
     instances: sources.instances.store,
   };
+  const former = new FormerMaps(parts);
   return new Controller({
     ...parts,
     name: 'services-config',
@@ -74,7 +80,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
         keys: () => [key],
       }),
     ],
-    reconcile: (_, pass) => reconcile(observe(stores), parts, pass),
+    reconcile: (_, pass) => reconcile(observe(stores), former, parts, pass),
   });
 }
 
@@ -85,16 +91,19 @@ const versionMarks = changed<Node>(({ metadata: { annotations = {} } }) => [
 
 async function reconcile(
   facts: ServicesConfigFacts,
+  former: FormerMaps,
   parts: ServicesConfigParts,
   { log, signal }: Pass,
 ): Promise<Outcome> {
-  const { own, outdated } = decide(facts);
+  former.keep(facts.stored);
+  const { own, outdated, lost } = decide(facts);
   // Without instances every version looks unused, but Nodes keep running when the operator is uninstalled.
-  const isUninstalled = outdated.length > 0 && (await parts.installation.problem(signal)) !== undefined;
-  for (const name of isUninstalled ? [] : outdated) {
+  const mayChange = outdated.length + lost.length > 0 && (await parts.installation.problem(signal)) === undefined;
+  for (const name of mayChange ? outdated : []) {
     log.info('Deleted outdated resource', { ConfigMap: name });
     await remove(name, parts, signal);
   }
+  for (const name of mayChange ? lost : []) await former.restore(name, log, signal);
   if (own.do === 'wait') {
     log.info('Waiting to create services ConfigMap', { why: own.why, findings: parts.facts.read().findings });
     return after(recheckMs, own.why);
@@ -121,4 +130,37 @@ async function create(
 async function remove(name: string, { client, namespace, informers }: ServicesConfigParts, signal: AbortSignal) {
   const found = informers.get(configMaps, { namespace }).store.get({ namespace, name });
   if (found !== undefined) await deleteObject(client, configMaps, found, signal);
+}
+
+/**
+ * The services ConfigMaps of other versions as they were last seen: this operator cannot build their content. One that was deleted
+ * while no operator ran is reported; its hosts keep their services by their own record.
+ */
+class FormerMaps {
+  readonly #parts: ServicesConfigParts;
+  readonly #events: EventDeduper;
+  readonly #seen = new Map<string, StoredServices['data']>();
+
+  constructor(parts: ServicesConfigParts) {
+    this.#parts = parts;
+    this.#events = new EventDeduper(parts);
+  }
+
+  keep(stored: readonly StoredServices[]): void {
+    for (const { name, data } of stored) this.#seen.set(name, data);
+  }
+
+  /** Creates one again that hosts need. */
+  async restore(name: string, log: Log, signal: AbortSignal): Promise<void> {
+    const { client, namespace } = this.#parts;
+    const data = this.#seen.get(name);
+    const map: ConfigMap = { metadata: { name, namespace }, ...(data && { data }), immutable: true };
+    if (data === undefined) {
+      const isNew = this.#events.report(name, [referenceTo(configMaps, map)], [eventText.servicesMissing(name)]);
+      if (isNew) log.warn('Services ConfigMap of a former version is missing', { ConfigMap: name });
+      return;
+    }
+    log.warn('Restoring deleted services ConfigMap of a former version', { ConfigMap: name });
+    await client.create<ConfigMap>(configMaps, map, { signal }).catch(unless(isAlreadyExists));
+  }
 }

@@ -21,6 +21,7 @@ const see = (more: Partial<ServicesConfigFacts> = {}): ServicesConfigFacts => ({
   wanted,
   stored: [stored()],
   inUse: [],
+  recorded: [],
   ...more,
 });
 
@@ -81,6 +82,17 @@ const outdated: [name: string, inUse: string[], want: string[]][] = [
 for (const [text, inUse, want] of outdated) {
   test(`removes ${text}`, () => {
     expect(decide(see({ stored: [stored(), ...old], inUse })).outdated).toEqual(want.map(of => name(of)));
+  });
+}
+
+const lost: [name: string, recorded: string[], want: string[]][] = [
+  ['none that exists', ['v1', 'v2'], []],
+  ['one that a host needs', ['v1', 'v4'], ['v4']],
+  ['never its own', [version], []],
+];
+for (const [text, recorded, want] of lost) {
+  test(`misses ${text}`, () => {
+    expect(decide(see({ stored: old, recorded })).lost).toEqual(want.map(of => name(of)));
   });
 }
 

@@ -2,7 +2,7 @@ import { attempt } from '#base/errors.ts';
 import { checkContent } from '#contract/services/compare.ts';
 import type { ServicesManifest } from '#contract/services/manifest.ts';
 import { parseManifest } from '#contract/services/parse.ts';
-import { versionOfServicesConfigMap } from '#contract/version.ts';
+import { servicesConfigMapName, versionOfServicesConfigMap } from '#contract/version.ts';
 
 export interface StoredServices {
   name: string;
@@ -19,8 +19,10 @@ export interface ServicesConfigFacts {
   wanted: ServicesManifest | undefined;
   /** All services ConfigMaps of the namespace. */
   stored: readonly StoredServices[];
-  /** Versions that hosts run or are being configured with, by the records. */
+  /** Versions that hosts run or are being configured with, by the records; those of Nodes without a record, too. */
   inUse: readonly string[];
+  /** Those of the records alone. */
+  recorded: readonly string[];
 }
 
 export interface Decision {
@@ -28,9 +30,12 @@ export interface Decision {
   own: { do: 'keep' } | { do: 'create' } | { do: 'replace'; why: string } | { do: 'wait'; why: string };
   /** Names of ConfigMaps of unused versions. */
   outdated: string[];
+  /** Names of ConfigMaps of other versions that hosts need and that do not exist. */
+  lost: string[];
 }
 
-export function decide({ version, wanted, stored, inUse }: ServicesConfigFacts): Decision {
+export function decide({ version, wanted, stored, inUse, recorded }: ServicesConfigFacts): Decision {
+  const names = new Set(stored.map(({ name }) => name));
   const isOutdated = ({ name, isDeleting }: StoredServices) => {
     const its = versionOfServicesConfigMap(name);
     return its !== undefined && its !== version && !inUse.includes(its) && !isDeleting;
@@ -41,6 +46,10 @@ export function decide({ version, wanted, stored, inUse }: ServicesConfigFacts):
       stored.find(({ name }) => versionOfServicesConfigMap(name) === version),
     ),
     outdated: stored.filter(isOutdated).map(({ name }) => name),
+    lost: recorded
+      .filter(its => its !== version)
+      .map(servicesConfigMapName)
+      .filter(name => !names.has(name)),
   };
 }
 

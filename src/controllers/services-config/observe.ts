@@ -26,6 +26,7 @@ export function observe({ facts, settings, configMaps, nodes, instances }: Servi
     wanted: wanted?.ok ? wanted.value : undefined,
     stored: servicesMaps(configMaps).map(storedServices),
     inUse: versionsInUse(nodes, instances),
+    recorded: instances.indexValues(byVersion),
   };
 }
 

@@ -1,6 +1,6 @@
-import { diskRemedy } from '../disk-remedy.ts';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, messageOf, shown } from '#base/errors.ts';
+import { diskRemedy } from '#base/disk-remedy.ts';
 import type { ExceededLimit } from './limits.ts';
 
 export function connectionLost(address: string, cause: unknown): AppError {

@@ -1,6 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { quotedForPowerShell, runOnHost } from '#base/powershell.ts';
-import { diskRemedy } from '#host/disk-remedy.ts';
+import { diskRemedy, gigabytesText } from '#base/disk-remedy.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { agentName, ports, serviceName } from '#contract/names.ts';
 import { adaptersProblem } from './host-adapters.ts';
@@ -96,11 +96,10 @@ const hasDiskSpace: Check = ({ address, inventory, missing }) => {
   // Each file exists three times for a while: in the bundle, as packed copy, and in its place.
   const needed = missing.reduce((sum, { bytes, packedBytes }) => sum + bytes + 2 * packedBytes, 0);
   if (needed === 0 || inventory.freeBytes >= needed + reserveBytes) return undefined;
-  const gigabytes = (bytes: number) => `${(Math.ceil(bytes / 1e8) / 10).toFixed(1)} GB`;
   const wanted = needed + reserveBytes;
   const [free, required] = [inventory.freeBytes, wanted].map(bytes => `${(bytes / 1e9).toFixed(1)} GB`);
   return new AppError('HOST_DISK_FULL', `${address}: drive C: has ${free} free and needs ${required}`, {
-    remedy: diskRemedy(gigabytes(wanted - inventory.freeBytes)),
+    remedy: diskRemedy(gigabytesText(wanted - inventory.freeBytes)),
   });
 };
 

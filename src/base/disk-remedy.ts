@@ -1,3 +1,8 @@
+/** At least so much, such as `4.2 GB`. */
+export function gigabytesText(bytes: number): string {
+  return `${(Math.ceil(bytes / 1e8) / 10).toFixed(1)} GB`;
+}
+
 /** How to get more space on a host, such as `4.2 GB`. */
 export function diskRemedy(missing: string): string {
   return (
