@@ -190,6 +190,7 @@ const fullStatus: Required<WindowsInstanceStatus> = {
     from: '10.0.0',
     to: '11.0.0',
     fromAgent: 'ab',
+    repeated: '2026-01-01T00:00:00Z',
     staged: '',
     activated: '',
     ready: '',
