@@ -31,6 +31,7 @@ const base: WindowsInstanceStatus = {
   version: 'v1',
   agent: { keyHash: 'a', installed: at(-60), certificateEnds: at(60) },
 };
+const upToDate = { ...base, version: 'v2' };
 const upgrade = (over: Partial<InstanceUpgrade>): WindowsInstanceStatus => ({
   ...base,
   upgrade: { from: 'v1', to: 'v2', ...over },
@@ -99,7 +100,13 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     { ...repeatedAt(-23 * 60), annotations: { [instanceAnnotation.retry]: 'one' } },
     'report',
   ],
-  ['leaves a Node of this version', { node: node({ [version]: 'v2' }) }, 'report'],
+  ['leaves a Node of this version', { status: upToDate, node: node({ [version]: 'v2' }) }, 'report'],
+  ['upgrades a Node that only claims this version', { node: node({ [version]: 'v2' }) }, 'upgrade', 'upgrade v1 -> v2'],
+  [
+    'sets up no Node again in the hour after its soak',
+    { status: { ...upgrade(ended), version: 'v2' }, node: node({ [version]: 'v1' }) },
+    'report',
+  ],
   ['first renews credentials that have expired', { status: { ...base, ...expired } }, 'reconnect'],
   [
     'configures a Node without version (UPG-03)',
@@ -235,16 +242,20 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
   ['upgrades a host whose pin is empty', { annotations: { [instanceAnnotation.pinnedVersion]: '' } }, 'upgrade'],
   ['starts no upgrade while the roll-out is paused', { view: paused }, 'report'],
   ['starts no upgrade while it is stopped', { view: of('win-1') }, 'report'],
-  ['reboots on request of the agent', { node: node({ [version]: 'v2', [rebootRequired]: '' }) }, 'reboot'],
+  [
+    'reboots on request of the agent',
+    { status: upToDate, node: node({ [version]: 'v2', [rebootRequired]: '' }) },
+    'reboot',
+  ],
   [
     'reboots on request of an administrator',
-    { node: node({ [version]: 'v2' }), annotations: { [instanceAnnotation.reboot]: '1' } },
+    { status: upToDate, node: node({ [version]: 'v2' }), annotations: { [instanceAnnotation.reboot]: '1' } },
     'reboot',
   ],
   [
     'carries out such a request once',
     {
-      status: { ...base, rebootRequest: '1' },
+      status: { ...upToDate, rebootRequest: '1' },
       node: node({ [version]: 'v2' }),
       annotations: { [instanceAnnotation.reboot]: '1' },
     },
@@ -253,7 +264,7 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
   [
     'reboots at most three times in a day',
     {
-      status: { ...base, reboots: [at(-600), at(-300), at(-100)] },
+      status: { ...upToDate, reboots: [at(-600), at(-300), at(-100)] },
       node: node({ [version]: 'v2', [rebootRequired]: '' }),
     },
     'report',
@@ -261,7 +272,7 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
   [
     'releases a node whose agent requires one more reboot after that',
     {
-      status: { ...base, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-600), at(-300), at(-100)] },
+      status: { ...upToDate, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-600), at(-300), at(-100)] },
       node: node({ [version]: 'v2', [rebootRequired]: '', [cordoned]: '' }),
     },
     'release',
@@ -269,13 +280,17 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
   [
     'reboots such a node again before, also while paused',
     {
-      status: { ...base, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-300), at(-100)] },
+      status: { ...upToDate, ...onJourney('reboot'), phase: 'Failed', reboots: [at(-300), at(-100)] },
       node: node({ [version]: 'v2', [rebootRequired]: '', [cordoned]: '' }),
       view: paused,
     },
     'reboot',
   ],
-  ['reboots nothing while paused', { node: node({ [version]: 'v2', [rebootRequired]: '' }), view: paused }, 'report'],
+  [
+    'reboots nothing while paused',
+    { status: upToDate, node: node({ [version]: 'v2', [rebootRequired]: '' }), view: paused },
+    'report',
+  ],
   ['upgrades before a reboot', { node: node({ [version]: 'v1', [rebootRequired]: '' }) }, 'upgrade'],
 ];
 for (const [about, given, want, cause] of due) {
@@ -302,7 +317,7 @@ const stops: [about: string, given: Given, want: string, isHeld: boolean][] = [
   [
     'a reboot',
     {
-      status: { ...base, ...onJourney('reboot') },
+      status: { ...upToDate, ...onJourney('reboot') },
       node: node({ [version]: 'v2', [cordoned]: '', [rebootRequired]: '' }),
     },
     'pause',
@@ -311,16 +326,16 @@ const stops: [about: string, given: Given, want: string, isHeld: boolean][] = [
   [
     'a reboot that was ordered',
     {
-      status: { ...base, ...onJourney('reboot'), reboot: { bootId: '1', because: 'x' } },
+      status: { ...upToDate, ...onJourney('reboot'), reboot: { bootId: '1', because: 'x' } },
       node: node({ [version]: 'v2', [cordoned]: '', [rebootRequired]: '' }),
     },
     'reboot',
     false,
   ],
-  ['a removal', { status: { ...base, ...onJourney('remove') }, node: inDrain, removal: 'x' }, 'pause', true],
+  ['a removal', { status: { ...upToDate, ...onJourney('remove') }, node: inDrain, removal: 'x' }, 'pause', true],
   [
     'a removal that is past its drain',
-    { status: { ...base, ...onJourney('remove'), timeline: [drained] }, node: inDrain, removal: 'x' },
+    { status: { ...upToDate, ...onJourney('remove'), timeline: [drained] }, node: inDrain, removal: 'x' },
     'pause',
     false,
   ],
@@ -362,7 +377,10 @@ const waits: [about: string, given: Given, why: RegExp][] = [
   ],
   [
     'the limit of reboots',
-    { status: { ...base, reboots: [at(-3), at(-2), at(-1)] }, node: node({ [version]: 'v2', [rebootRequired]: '' }) },
+    {
+      status: { ...upToDate, reboots: [at(-3), at(-2), at(-1)] },
+      node: node({ [version]: 'v2', [rebootRequired]: '' }),
+    },
     /^REBOOT_LIMIT: /,
   ],
 ];

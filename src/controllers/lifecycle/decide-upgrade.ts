@@ -1,7 +1,7 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
-import { needsUpgrade } from '#contract/node-marks.ts';
+import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import type { RolloutSettings } from '#contract/rollout.ts';
 import { isVersionText } from '#contract/version.ts';
 import { isHeldByPin, isRetryRequested, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
@@ -60,9 +60,18 @@ export function whyUpgrade(facts: ChangeFacts): string | undefined {
   if (host === undefined || node === undefined) return undefined;
   if (whyFinishUpgrade(facts) !== undefined || whyRollback(facts) !== undefined) return undefined;
   const isCleared = node.annotations[nodeAnnotation.version] === undefined && isBetweenVersions(facts);
-  const isBroken = isHalfDone(facts);
-  if (!isCleared && !isBroken && !needsUpgrade(node, version)) return undefined;
+  const isDue = isCleared || isHalfDone(facts) || needsUpgrade(node, version) || isUnproved(facts);
+  if (!isDue) return undefined;
   return `upgrade ${formerVersion(facts) ?? upgrade?.from ?? 'of an unknown version'} -> ${version}`;
+}
+
+/**
+ * Its Node claims the version, and no journey has brought it there: it lies, or its host swapped its files while it was adopted. The
+ * journey looks at the host.
+ */
+function isUnproved({ instance, node, version }: ChangeFacts): boolean {
+  const { version: recorded = '', upgrade } = instance.status ?? {};
+  return recorded !== '' && recorded !== version && upgradeState(upgrade) === 'none' && isUpToDate(node, version);
 }
 
 /** Its upgrade failed after its files were changed; what its Node reports may be older. */

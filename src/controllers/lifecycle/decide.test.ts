@@ -226,7 +226,7 @@ const begun: [what: string, status: WindowsInstanceStatus, of: NodeView][] = [
 for (const [what, status, of] of begun) {
   test(`finishes the ${what} of a host that is rejected meanwhile, unless another instance has the host`, () => {
     const journey = { name: what as JourneyName, cause: '', started: '' };
-    const object = recordedAs('v1', { agent: certified, ...status, journey });
+    const object = recordedAs(what === 'reboot' ? 'v2' : 'v1', { agent: certified, ...status, journey });
     const decided = (code: ErrorCode) => {
       const problem = new AppError(code, 'x', { remedy: 'y' });
       return decide({ instance: object, node: of, version: 'v2', problem, nowMs, journeys: new Set(journeyNames) }).do;

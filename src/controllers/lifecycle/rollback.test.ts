@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { findCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { emptyReport, printReport } from '#contract/agent-report.ts';
 import { configMapName, instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
 import { agentProgram } from '#contract/paths.ts';
@@ -98,6 +99,31 @@ test('a swap that fails is rolled back, and a failing rollback keeps its grant a
   expect((await lab.node())?.spec?.unschedulable).toBe(true);
   host.faults = {};
   await isBack(lab, { code: 'NODE_VERSION_TIMEOUT' });
+});
+
+test('a host that is still to swap its files when it is rolled back is ordered to go back', async () => {
+  const { lab, host, start } = await upgradeLab();
+  let isHeld = true;
+  host.activator.isHeld = () => isHeld;
+  const first = start();
+  const { upgrade: begun } = await lab.statusWhen(({ step, upgrade }) => step === 'activate' && upgrade !== undefined);
+  await until(() => host.verbs().includes('activation'));
+  await first.kill();
+  const failed = { code: 'ACTIVATION_FAILED', message: 'the host was off', at: begun?.activated };
+  const body = { status: { upgrade: { ...begun, failed } } };
+  await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body }, { namespace, subresource: 'status' });
+  // As its former agent says when it starts before the swap goes on.
+  await lab.report({ version });
+  let isOrdered = false;
+  host.faults.exec = command => {
+    isHeld &&= !isOrdered;
+    isOrdered ||= command.includes('--set previous');
+    return undefined;
+  };
+  start();
+  await rolledBack(lab);
+  expect([await host.activator.version(), host.activator.swaps]).toEqual([version, [version]]);
+  await untilInService(lab);
 });
 
 test('a failure that was accepted in advance stops the roll-out until it is accepted again', async () => {

@@ -127,10 +127,17 @@ async function addPod(lab: JoinLab, name: string, metadata: Pod['metadata'] = {}
   });
 }
 
+/** Long ago: before that, a Node is not set up again by what it claims. */
+async function soakedAt(lab: JoinLab, time: string): Promise<void> {
+  const body = { status: { upgrade: { soaked: time } } };
+  await lab.client.patch(windowsInstances, 'win-5', { type: 'merge', body }, { namespace, subresource: 'status' });
+}
+
 test('NODE-16: a version that a user sets on a Node is an upgrade, and not put back before it', async () => {
   const { lab, host, start } = await upgradeLab();
   start({ clock: clock() });
   await lab.statusWhen(soaked);
+  await soakedAt(lab, '2026-01-01T00:00:00Z');
   host.commands.splice(0);
   const seen: (string | undefined)[][] = [];
   host.faults.exec = async command => {

@@ -15,6 +15,8 @@ export class LabActivator {
   readonly swaps: string[] = [];
   /** Whether the agent of a version reaches the API server. */
   reports: (version: string) => boolean = () => true;
+  /** Whether the host is kept from working on a swap. */
+  isHeld: () => boolean = () => false;
   readonly #model: ModelHost;
   readonly #onChange: () => void;
   #isWorking = false;
@@ -39,7 +41,8 @@ export class LabActivator {
     this.#isWorking = true;
     try {
       while ((await services.query(activationService))?.state === 'running') {
-        await new Promise(resolve => setTimeout(resolve, swapMs));
+        do await new Promise(resolve => setTimeout(resolve, swapMs));
+        while (this.isHeld());
         const waiting = { ...this.#model.waiting(), clock: this.#clock() };
         await runActivation(this.#model, waiting, silentLog);
         await services.stop(activationService).catch(() => undefined);

@@ -64,7 +64,8 @@ async function order(journey: SwapJourney, { signal, note }: StepTurn): Promise<
   await callAgent({ host, address, command: commands.activate(set, target), signal, note, timeoutMs: commandMs });
 }
 
-async function askForActivation(journey: HostJourney, signal: AbortSignal): Promise<ActivationStatus> {
+/** How far the last swap of the host is. */
+export async function askForActivation(journey: HostJourney, signal: AbortSignal): Promise<ActivationStatus> {
   const { host, address, commands } = journey;
   const command = commands.activation;
   return parseActivation(await callAgent({ host, address, command, signal, timeoutMs: commandMs }), address);

@@ -1,6 +1,7 @@
 import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import type { ActivationStatus } from '#contract/activation.ts';
 import type { InventoryOptions } from '#contract/agent-command.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import { nodeAnnotation } from '#contract/names.ts';
@@ -20,6 +21,8 @@ export class RollbackJourney extends HostJourney implements SwapJourney {
   readonly announce: (text: EventText) => void;
   wait: string | undefined;
   before: AgentSaid = {};
+  /** How far the host was with its last swap when this attempt looked. */
+  lastSwap: ActivationStatus | undefined;
   /** A rollback is ordered in every attempt: that has no effect once the host runs the former version. */
   readonly isOrdered = false;
 
@@ -44,7 +47,13 @@ export class RollbackJourney extends HostJourney implements SwapJourney {
   }
 
   get isInPlace(): boolean {
-    return this.inventory.sets.current?.version === this.target && isUpToDate(this.node, this.target);
+    return this.#isBack && isUpToDate(this.node, this.target);
+  }
+
+  /** A host that was off goes on with a swap to the other version, although the files of the target may still be in place. */
+  get #isBack(): boolean {
+    const { version, state = 'running' } = this.lastSwap ?? {};
+    return version === this.target && ['idle', 'done', 'reverted'].includes(state);
   }
 
   get agent(): PlainFile {
@@ -72,9 +81,9 @@ export class RollbackJourney extends HostJourney implements SwapJourney {
   }
 
   async recordOrder(signal: AbortSignal): Promise<void> {
-    const { deps, joinedNode, target, inventory } = this;
+    const { deps, joinedNode, target } = this;
     // The agent starts again and reports; one that has done so already would not.
-    if (inventory.sets.current?.version !== target) await deps.nodes.clearReport(joinedNode.name, 'version', signal);
+    if (!this.#isBack) await deps.nodes.clearReport(joinedNode.name, 'version', signal);
     await deps.nodes.annotate(joinedNode.name, { [nodeAnnotation.desiredVersion]: target }, signal);
   }
 

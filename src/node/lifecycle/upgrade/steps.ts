@@ -13,7 +13,7 @@ import { enableContainers, reboot } from '../configure/prepare-windows.ts';
 import { stageFiles, stagePrograms } from '../configure/stage.ts';
 import { hasLostLead } from '../lost-lead.ts';
 import { asAppError, runSteps, type Step, type StepRun } from '../step.ts';
-import { activate } from './activate.ts';
+import { activate, askForActivation } from './activate.ts';
 import { awaitAgent, awaitTarget } from './await-version.ts';
 import type { UpgradeJourney } from './journey.ts';
 import { cordonNode, drainNode, takeGrant, uncordonNode } from './node-steps.ts';
@@ -174,6 +174,7 @@ const findPrevious: Step<RollbackJourney> = {
     'has the agent of the former version report everything about the host; its name must be the recorded one',
   async run(journey, { signal }) {
     journey.inventory = await askForInventory(journey, signal);
+    journey.lastSwap = await askForActivation(journey, signal);
     const { record, inventory, address } = journey;
     const recorded = record.known.host?.name;
     if (inventory.nodeName === recorded) return;
