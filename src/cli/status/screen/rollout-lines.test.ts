@@ -158,6 +158,14 @@ test('an invalid setting is named with its remedy, and nothing that depends on i
   ]);
 });
 
+test('an unknown setting is named with its remedy', () => {
+  const view = viewOf({ operatorVersion: '11.1.0', rollout: { maxunavailable: '4' } });
+  expect(rolloutLines(rolloutOf(view) as RolloutView).slice(1)).toEqual([
+    '  ignored: ConfigMap windows-rollout: unknown key "maxunavailable"',
+    '    -> Remove the key or rename it to maxUnavailable: `kubectl edit configmap windows-rollout -n ns`.',
+  ]);
+});
+
 test('without a time it prints only what does not change by itself', () => {
   const soaking = rollout({ soaking: [{ host: 'a', until: '2026-03-01T12:04:00Z' }] }, { soaking: 1 });
   expect(rolloutLines(soaking)).toEqual(['Roll-out of 11.1.0: 0 of 1 upgraded, 1 soaking (until 12:04:00 UTC)']);

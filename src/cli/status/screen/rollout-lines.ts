@@ -14,13 +14,17 @@ const maxNames = 5;
  * on. Without a time, the lines change only when something happens.
  */
 export function rolloutLines(rollout: RolloutView, nowMs?: number): SafeText[] {
-  const { version, hosts, upgrading, failing, pinned, invalidSettings } = rollout;
+  const { version, hosts, upgrading, failing, pinned, invalidSettings, unknownSettings } = rollout;
   return [
     safe`Roll-out of ${oneLine(valueText(version))}: ${oneLine(hosts === 0 ? 'no host is configured yet' : countsText(rollout, nowMs))}`,
     ...namesLine('upgrading', upgrading),
     ...namesLine('failing, is retried', failing),
     ...namesLine('pinned', pinned.map(pinText)),
     ...invalidSettings.flatMap(settingLines),
+    ...unknownSettings.flatMap(({ message, remedy }) => [
+      safe`  ignored: ${oneLine(message)}`,
+      safe`    -> ${oneLine(remedy)}`,
+    ]),
     ...waitLines(rollout),
     ...rollbackLines(rollout),
     ...stopLines(rollout),

@@ -62,6 +62,8 @@ export interface RolloutView {
   pinned: readonly { host: string; version: string; runs: string | undefined }[];
   /** The operator keeps the last valid values, which only it knows. */
   invalidSettings: readonly (HostProblem & { key: string })[];
+  /** Keys of the settings that mean nothing. */
+  unknownSettings: readonly HostProblem[];
 }
 
 /** Undefined when no version is known. */
@@ -74,7 +76,8 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
   const namesIn = (group: RolloutGroup) => inGroup(group).map(({ host }) => host);
   const counts = Object.fromEntries(rolloutGroups.map(group => [group, 0])) as Record<RolloutGroup, number>;
   for (const { group } of members) counts[group] += 1;
-  const { settings, invalid } = parseRollout(view.rollout, view);
+  const { settings, invalid, problems } = parseRollout(view.rollout, view);
+  const unknown = problems.filter(({ code }) => code === 'ROLLOUT_SETTING_UNKNOWN');
   const soaked = members.filter(({ upgrade }) => provedVersion(upgrade) !== undefined).length;
   const firstLeft = invalid.has('first') ? undefined : Math.max(0, settings.first - soaked);
   const isSoakKnown = !invalid.has('soak') && (settings.soakMs !== undefined || !invalid.has('first'));
@@ -93,6 +96,7 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
     rollbacks,
     pinned: view.instances.flatMap(pinOf),
     invalidSettings: [...invalid].map(([key, { code, message, remedy }]) => ({ key, code, message, remedy })),
+    unknownSettings: unknown.map(({ code, message, remedy }) => ({ code, message, remedy })),
   };
 }
 
