@@ -6,11 +6,11 @@ import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import { shellWord } from '../shell-quote.ts';
 import { type InstanceTarget, requestRefused } from '../status/instance-target.ts';
 import { valueText } from '../status/view/amounts.ts';
-import type { Rollback, RolloutView } from '../status/view/rollout.ts';
+import { needsAcceptance, type Rollback, type RolloutView, stopsRollout } from '../status/view/rollout.ts';
 
 /** The rollbacks that an administrator can accept now: those that have ended or failed. Fails if there are none, or if one runs. */
 export function acceptableRollbacks(rollout: RolloutView | undefined): readonly Rollback[] {
-  const open = (rollout?.rollbacks ?? []).filter(({ isAccepted }) => !isAccepted);
+  const open = (rollout?.rollbacks ?? []).filter(needsAcceptance);
   const [running] = open.filter(({ isBack, isStuck }) => !isBack && !isStuck);
   if (running !== undefined) {
     throw requestRefused(
@@ -91,7 +91,7 @@ export function pinnedVersion({ host }: InstanceTarget): string {
 
 /** What still keeps a host waiting after it may be upgraded. */
 export function remainingWaits(rollout: RolloutView | undefined, host?: string): string[] {
-  const others = (rollout?.rollbacks ?? []).filter(each => !each.isAccepted && each.host !== host);
+  const others = (rollout?.rollbacks ?? []).filter(each => stopsRollout(each) && each.host !== host);
   return [
     ...(rollout?.isPaused === true ? ['The roll-out is paused; to go on, run `wmco rollout resume`.'] : []),
     ...(others.length > 0

@@ -173,6 +173,17 @@ test('retry sets a new value, and says what else it waits for', async () => {
   expect(await annotationsOf('win-2')).toEqual({ [retry]: expect.stringMatching(/^\d{4}-.*Z$/) as string });
 });
 
+test('a host that is retried stops nothing, unless it is pinned', async () => {
+  for (const name of ['win-2', 'win-3']) await put(name, { upgrade: back });
+  await annotate('win-3', { [retry]: 'now' });
+  expect((await run(['retry', 'win-2'])).text).not.toContain('stopped');
+  expect(await run(['show'])).toMatchObject({ code: 0, text: expect.not.stringContaining('stopped') as string });
+  expect((await run(['continue', '-y'])).errors).toMatch(/no rollback stops the roll-out/);
+  await annotate('win-3', { [pinnedVersion]: from });
+  expect(await run(['show'])).toMatchObject({ code: 1, text: expect.stringContaining('stopped: win-3') as string });
+  expect((await run(['unpin', 'win-3'])).text).not.toContain('stopped');
+});
+
 test('retry of a pinned host says that the pin holds it', async () => {
   await put('win-2', { upgrade: back });
   await annotate('win-2', { [pinnedVersion]: from });
