@@ -79,11 +79,11 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     'upgrades a Node whose version a user set (NODE-16)',
     { status: { ...base, version: 'v2' }, node: node({ [version]: 'invalidVersion' }) },
     'upgrade',
-    'upgrade invalidVersion -> v2',
+    'upgrade v2 -> v2',
   ],
   [
     'does not repeat what a Node claims',
-    { status: { ...base, version: 'v2' }, node: node({ [version]: 'a b`c' }) },
+    { status: { ...base, version: '' }, node: node({ [version]: 'a b`c' }) },
     'upgrade',
     'upgrade of an unknown version -> v2',
   ],

@@ -70,11 +70,14 @@ export function isHalfDone({ instance }: Pick<ChangeFacts, 'instance'>): boolean
   return ['failed', 'given up'].includes(upgradeState(instance.status?.upgrade));
 }
 
-/** The record counts; a Node can claim anything, which is shown only if it looks like a version. */
+/**
+ * The record counts; a Node can claim anything, which is shown only without a record, and if it looks like a version. A host that has
+ * this version by the record is set up with it again, unless its Node lost its version in the middle of an upgrade.
+ */
 function formerVersion({ instance, node, version }: ChangeFacts): string | undefined {
-  const recorded = instance.status?.version;
-  if (recorded !== undefined && recorded !== '' && recorded !== version) return recorded;
-  const claimed = node?.annotations[nodeAnnotation.version] ?? '';
+  const recorded = instance.status?.version || undefined;
+  const claimed = node?.annotations[nodeAnnotation.version];
+  if (recorded !== undefined) return recorded !== version || claimed !== undefined ? recorded : undefined;
   return isVersionText(claimed) ? claimed : undefined;
 }
 
