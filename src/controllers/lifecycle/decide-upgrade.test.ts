@@ -337,7 +337,12 @@ const waits: [about: string, given: Given, why: RegExp][] = [
   [
     'a pinned host',
     { annotations: pinned },
-    /pinned .*kubectl annotate windowsinstance win-5 -n wmco .*pinned-version-`/,
+    /pinned to its version; .*kubectl annotate windowsinstance win-5 -n wmco .*pinned-version-`/,
+  ],
+  [
+    'a host pinned to a version that it does not have',
+    { annotations: { [instanceAnnotation.pinnedVersion]: '9.9.9' } },
+    /pinned to 9\.9\.9; to upgrade it, run `kubectl annotate /,
   ],
   [
     'a host that was rolled back',
