@@ -1,6 +1,7 @@
 import { timestamp } from '#base/clock.ts';
 import { AppError } from '#base/errors.ts';
 import { instanceAnnotation } from '#contract/names.ts';
+import { isRetryRequested } from '#contract/windows-instance/upgrade-state.ts';
 import { isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { annotateInstance } from '../annotate-instance.ts';
 import { jsonText, oneLine, safe, yamlText } from '../safe-text.ts';
@@ -122,7 +123,9 @@ export const rolloutCommands: Readonly<Record<RolloutCommandName, Run>> = {
     const version = pinnedVersion(target);
     print(await annotateInstance(target.instance, { [instanceAnnotation.pinnedVersion]: null }, session));
     print(`Host ${target.host.name} was pinned to ${valueText(version)}, and is upgraded with the others again.`);
-    for (const line of remainingWaits(rolloutOf(view))) print(line);
+    // A host that was retried meanwhile is tried now, and stops nothing.
+    const freed = isRetryRequested(target.instance) ? target.host.name : undefined;
+    for (const line of remainingWaits(rolloutOf(view), freed)) print(line);
     return 0;
   },
 };

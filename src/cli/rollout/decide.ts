@@ -1,13 +1,16 @@
+import { findCondition } from '#base/condition.ts';
 import { shown } from '#base/errors.ts';
+import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { isHeldByPin } from '#contract/windows-instance/upgrade-state.ts';
+import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import { shellWord } from '../shell-quote.ts';
 import { type InstanceTarget, requestRefused } from '../status/instance-target.ts';
 import { valueText } from '../status/view/amounts.ts';
-import type { Rollback, RolloutView } from '../status/view/rollout.ts';
+import { needsAcceptance, type Rollback, type RolloutView, stopsRollout } from '../status/view/rollout.ts';
 
 /** The rollbacks that an administrator can accept now: those that have ended or failed. Fails if there are none, or if one runs. */
 export function acceptableRollbacks(rollout: RolloutView | undefined): readonly Rollback[] {
-  const open = (rollout?.rollbacks ?? []).filter(({ isAccepted }) => !isAccepted);
+  const open = (rollout?.rollbacks ?? []).filter(needsAcceptance);
   const [running] = open.filter(({ isBack, isStuck }) => !isBack && !isStuck);
   if (running !== undefined) {
     throw requestRefused(
@@ -25,9 +28,9 @@ export function acceptableRollbacks(rollout: RolloutView | undefined): readonly 
 }
 
 /** Fails unless the host waits for a new attempt. */
-export function checkRetry({ host }: InstanceTarget): void {
-  const { name, upgrade, instance } = host;
-  if (upgrade?.state === 'rolled back' || instance?.status?.phase === 'Failed') return;
+export function checkRetry({ host, instance }: InstanceTarget): void {
+  const { name, upgrade } = host;
+  if (upgrade?.state === 'rolled back' || instance.status?.phase === 'Failed' || isClaimHeld(instance)) return;
   if (upgrade?.state === 'rolling back') {
     throw requestRefused(
       `host ${shown(name)} is still going back to ${upgrade.from}`,
@@ -40,11 +43,17 @@ export function checkRetry({ host }: InstanceTarget): void {
   );
 }
 
+/** Its Node claims another version, and it was set up again already: the operator waits for a day, or for a retry. */
+function isClaimHeld({ status }: InstanceTarget['instance']): boolean {
+  const ready = findCondition(status?.conditions, instanceCondition.ready);
+  return status?.upgrade?.repeated !== undefined && ready?.reason === conditionReason.waits;
+}
+
 /** Says what happens to a host that is retried: a pin holds it, unless it is in the middle of its upgrade. */
 export function retriedText({ host, instance }: InstanceTarget): string {
   const { name, upgrade, pinnedVersion: pin = '' } = host;
-  const isDue = upgrade !== undefined && ['rolled back', 'staging', 'staged'].includes(upgrade.state);
-  if (isDue && isHeldByPin(instance, upgrade.to))
+  const isDue = isClaimHeld(instance) || ['rolled back', 'staging', 'staged'].includes(upgrade?.state ?? '');
+  if (upgrade !== undefined && isDue && isHeldByPin(instance, upgrade.to))
     return `Host ${name} is pinned to ${valueText(pin)}, and is tried again after \`wmco rollout unpin ${shellWord(name)}\`.`;
   return `Host ${name} is tried again; \`wmco status -w ${shellWord(name)}\` follows it.`;
 }
@@ -82,7 +91,7 @@ export function pinnedVersion({ host }: InstanceTarget): string {
 
 /** What still keeps a host waiting after it may be upgraded. */
 export function remainingWaits(rollout: RolloutView | undefined, host?: string): string[] {
-  const others = (rollout?.rollbacks ?? []).filter(each => !each.isAccepted && each.host !== host);
+  const others = (rollout?.rollbacks ?? []).filter(each => stopsRollout(each) && each.host !== host);
   return [
     ...(rollout?.isPaused === true ? ['The roll-out is paused; to go on, run `wmco rollout resume`.'] : []),
     ...(others.length > 0

@@ -173,6 +173,17 @@ test('retry sets a new value, and says what else it waits for', async () => {
   expect(await annotationsOf('win-2')).toEqual({ [retry]: expect.stringMatching(/^\d{4}-.*Z$/) as string });
 });
 
+test('a host that is retried stops nothing, unless it is pinned', async () => {
+  for (const name of ['win-2', 'win-3']) await put(name, { upgrade: back });
+  await annotate('win-3', { [retry]: 'now' });
+  expect((await run(['retry', 'win-2'])).text).not.toContain('stopped');
+  expect(await run(['show'])).toMatchObject({ code: 0, text: expect.not.stringContaining('stopped') as string });
+  expect((await run(['continue', '-y'])).errors).toMatch(/no rollback stops the roll-out/);
+  await annotate('win-3', { [pinnedVersion]: from });
+  expect(await run(['show'])).toMatchObject({ code: 1, text: expect.stringContaining('stopped: win-3') as string });
+  expect((await run(['unpin', 'win-3'])).text).not.toContain('stopped');
+});
+
 test('retry of a pinned host says that the pin holds it', async () => {
   await put('win-2', { upgrade: back });
   await annotate('win-2', { [pinnedVersion]: from });
@@ -184,6 +195,29 @@ test('retry of a pinned host says that the pin holds it', async () => {
     ) as string,
   ]);
 });
+
+const held: [what: string, reason: string, annotations: Record<string, string>, want: RegExp][] = [
+  ['is tried again', 'Waits', {}, /Host win-1 is tried again; `wmco status -w win-1` follows it\.\n$/],
+  ['is held by its pin', 'Waits', { [pinnedVersion]: from }, /is pinned to 11\.0\.0, and is tried again after/],
+  ['is refused when it does not wait', 'Joined', {}, /REQUEST_REFUSED: .*it is Ready/],
+];
+for (const [what, reason, annotations, want] of held) {
+  test(`retry of a host whose Node claims another version again: ${what}`, async () => {
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      reason,
+      message: 'its Node claims 9.9.9',
+      lastTransitionTime: at(0),
+    };
+    const upgrade = { from: to, to, ready: at(1), soaked: at(2), repeated: at(1) };
+    await put('win-1', { version: to, upgrade, conditions: [ready] });
+    await annotate('win-1', annotations);
+    const { text, errors } = await run(['retry', 'win-1']);
+    expect(text + errors).toMatch(want);
+    expect(Object.hasOwn(await annotationsOf('win-1'), retry)).toBe(reason === 'Waits');
+  });
+}
 
 test('retry ends that the failure was accepted, so that a second one stops the roll-out', async () => {
   await put('win-2', { upgrade: back });

@@ -120,7 +120,7 @@ test('what the Node says of its version later changes no record', async () => {
   await lab.ready();
   await lab.patchNode({ metadata: { annotations: { [nodeAnnotation.version]: 'other' } } });
   const { version: recorded } = await lab.statusWhen(
-    ({ conditions }) => conditions?.some(({ message }) => message?.includes('runs version other')) === true,
+    ({ conditions }) => conditions?.some(({ message }) => message?.includes('claims version other')) === true,
   );
   expect(recorded).toBe(old);
 });

@@ -80,11 +80,11 @@ const due: [about: string, given: Given, want: Decision['do'], cause?: string][]
     'upgrades a Node whose version a user set (NODE-16)',
     { status: { ...base, version: 'v2' }, node: node({ [version]: 'invalidVersion' }) },
     'upgrade',
-    'upgrade invalidVersion -> v2',
+    'upgrade v2 -> v2',
   ],
   [
     'does not repeat what a Node claims',
-    { status: { ...base, version: 'v2' }, node: node({ [version]: 'a b`c' }) },
+    { status: { ...base, version: '' }, node: node({ [version]: 'a b`c' }) },
     'upgrade',
     'upgrade of an unknown version -> v2',
   ],
@@ -352,7 +352,12 @@ const waits: [about: string, given: Given, why: RegExp][] = [
   [
     'a pinned host',
     { annotations: pinned },
-    /pinned .*kubectl annotate windowsinstance win-5 -n wmco .*pinned-version-`/,
+    /pinned to its version; .*kubectl annotate windowsinstance win-5 -n wmco .*pinned-version-`/,
+  ],
+  [
+    'a host pinned to a version that it does not have',
+    { annotations: { [instanceAnnotation.pinnedVersion]: '9.9.9' } },
+    /pinned to 9\.9\.9; to upgrade it, run `kubectl annotate /,
   ],
   [
     'a host that was rolled back',

@@ -4,7 +4,12 @@ import type { NodeView } from '#contract/node.ts';
 import { isUpToDate, needsUpgrade } from '#contract/node-marks.ts';
 import type { RolloutSettings } from '#contract/rollout.ts';
 import { isVersionText } from '#contract/version.ts';
-import { isHeldByPin, isRetryRequested, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import {
+  isHeldByPin,
+  isRetryRequested,
+  pinnedVersionOf,
+  upgradeState,
+} from '#contract/windows-instance/upgrade-state.ts';
 import type { JourneyName } from '#contract/windows-instance/resource.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { choicesText, retryText } from '#node/lifecycle/upgrade/choices-text.ts';
@@ -79,11 +84,14 @@ export function isHalfDone({ instance }: Pick<ChangeFacts, 'instance'>): boolean
   return ['failed', 'given up'].includes(upgradeState(instance.status?.upgrade));
 }
 
-/** The record counts; a Node can claim anything, which is shown only if it looks like a version. */
+/**
+ * The record counts; a Node can claim anything, which is shown only without a record, and if it looks like a version. A host that has
+ * this version by the record is set up with it again, unless its Node lost its version in the middle of an upgrade.
+ */
 function formerVersion({ instance, node, version }: ChangeFacts): string | undefined {
-  const recorded = instance.status?.version;
-  if (recorded !== undefined && recorded !== '' && recorded !== version) return recorded;
-  const claimed = node?.annotations[nodeAnnotation.version] ?? '';
+  const recorded = instance.status?.version || undefined;
+  const claimed = node?.annotations[nodeAnnotation.version];
+  if (recorded !== undefined) return recorded !== version || claimed !== undefined ? recorded : undefined;
   return isVersionText(claimed) ? claimed : undefined;
 }
 
@@ -134,10 +142,7 @@ function upgradeGate(facts: ChangeFacts, { settings, stoppedBy }: RolloutView): 
   const { instance, version } = facts;
   const { metadata, status } = instance;
   const { name = '', namespace = '' } = metadata;
-  if (isHeldByPin(instance, version)) {
-    const free = `kubectl annotate windowsinstance ${name} -n ${namespace} ${instanceAnnotation.pinnedVersion}-`;
-    return `it is pinned to its version; to upgrade it, run \`${free}\``;
-  }
+  if (isHeldByPin(instance, version)) return pinText(instance);
   const isBack = status?.upgrade?.to === version && upgradeState(status.upgrade) === 'rolled back';
   if (isBack && !isRetryRequested(instance)) {
     const { code, message } = status.upgrade?.failed ?? {};
@@ -149,6 +154,14 @@ function upgradeGate(facts: ChangeFacts, { settings, stoppedBy }: RolloutView): 
   if (first !== undefined)
     return `the roll-out of ${version} is stopped, because it failed on ${first.name}. ${choicesText({ ...first, namespace, to: version })}`;
   return settings.isPaused ? pausedText : undefined;
+}
+
+function pinText(instance: WindowsInstance): string {
+  const { name, namespace } = instance.metadata;
+  const free = `kubectl annotate windowsinstance ${name} -n ${namespace} ${instanceAnnotation.pinnedVersion}-`;
+  const pin = pinnedVersionOf(instance);
+  const other = isVersionText(pin) ? pin : 'another version';
+  return `it is pinned to ${pin === instance.status?.version ? 'its version' : other}; to upgrade it, run \`${free}\``;
 }
 
 /** Names the alarm that a host reports while it waits. */

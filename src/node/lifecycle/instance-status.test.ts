@@ -12,6 +12,7 @@ import type {
 import {
   configuringStatus,
   failedStatus,
+  heldStatus,
   isNewJourney,
   joinedStatus,
   type JourneyView,
@@ -140,6 +141,26 @@ test('another attempt shows the last failure until its step succeeds', () => {
   const behind = configuringStatus(view({ step: 'find node' }), stamp)(again);
   expect(conditionsOf(behind)['Configured']).toEqual(['False', 'Configuring', 'The host is being configured.']);
 });
+
+const claims: [what: string, claimed: string, recorded: string | undefined, want: string][] = [
+  ['the recorded version', 'v1', 'v1', 'Node win-5 runs version v1, and this operator is v2'],
+  ['a version, and none is recorded', 'v1', undefined, 'Node win-5 runs version v1, and this operator is v2'],
+  ['another one than the recorded one', 'v9', 'v2', 'Node win-5 claims version v9, and this operator is v2'],
+  ['an empty one', '', 'v2', 'Node win-5 has no version, and this operator is v2'],
+  ['what is none', 'a `b`', 'v2', 'Node win-5 claims another version, and this operator is v2'],
+];
+for (const [what, claimed, version, want] of claims) {
+  test(`a Node that says of itself that it has ${what}`, () => {
+    const before = { tokens: [], ...(version !== undefined && { version }) };
+    expect(conditionsOf(readyStatus(node(claimed), 'v2', stamp)(before))['Ready']).toEqual([
+      'True',
+      'OtherVersion',
+      want,
+    ]);
+    const held = heldStatus(view(), { node: node(claimed), version: 'v2', why: 'win-9 is upgraded' }, stamp)(before);
+    expect(conditionsOf(held)['Ready']?.[2]).toBe(`${want.split(',', 1)[0]}; win-9 is upgraded`);
+  });
+}
 
 const rest: [string, NodeView, Record<string, string[]>][] = [
   [

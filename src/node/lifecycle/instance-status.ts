@@ -165,7 +165,7 @@ export function readyStatus(node: NodeView | undefined, version: string, stamp: 
       ...(node && { node: node.name }),
       ...(recorded !== undefined && { version: recorded }),
     };
-    return withConditions(status, restConditions(node, version), stamp);
+    return withConditions(status, restConditions(node, version, recorded), stamp);
   };
 }
 
@@ -214,12 +214,11 @@ export function heldStatus(
   { node, version, why }: { node: NodeView | undefined; version: string; why: string },
   stamp: StatusStamp,
 ): StatusChange {
-  const runs = `Node ${node?.name} runs version ${node?.annotations[nodeAnnotation.version] ?? 'unknown'}`;
-  const waiting = { reason: conditionReason.waitsForBudget, message: `${runs}; ${why}` };
-  const ready = { ...waiting, type: instanceCondition.ready, status: 'True' } as const;
+  const ready = { type: instanceCondition.ready, status: 'True', reason: conditionReason.waitsForBudget } as const;
   return before => {
     const rest = readyStatus(node, version, stamp)(withJourney(before, view));
-    return node?.ready === true ? withConditions(rest, [ready], stamp) : rest;
+    const message = `${versionOfNode(node, rest.version)}; ${why}`;
+    return node?.ready === true ? withConditions(rest, [{ ...ready, message }], stamp) : rest;
   };
 }
 
@@ -245,10 +244,17 @@ export function isNewJourney({ metadata, status = {} }: WindowsInstance, name?: 
   return isChanged || isOther || status.phase === undefined || !openPhases.includes(status.phase);
 }
 
-function restConditions(node: NodeView | undefined, version: string): NewCondition[] {
-  const running = node?.annotations[nodeAnnotation.version] ?? '';
-  const isCurrent = running === version;
-  const runs = `Node ${node?.name} runs version ${running}`;
+/** `Node win-1 runs version 11.1.0`. Where the record says otherwise, it is only what the Node says about itself. */
+export function versionOfNode(node: NodeView | undefined, recorded: string | undefined): string {
+  const { [nodeAnnotation.version]: claimed = '' } = node?.annotations ?? {};
+  if (claimed === '') return `Node ${node?.name} has no version`;
+  const does = recorded === undefined || recorded === claimed ? 'runs' : 'claims';
+  return `Node ${node?.name} ${does} ${isVersionText(claimed) ? `version ${claimed}` : 'another version'}`;
+}
+
+function restConditions(node: NodeView | undefined, version: string, recorded: string | undefined): NewCondition[] {
+  const isCurrent = node?.annotations[nodeAnnotation.version] === version;
+  const runs = versionOfNode(node, recorded);
   const configured: Omit<NewCondition, 'type'> = {
     status: 'True',
     reason: isCurrent ? conditionReason.joined : conditionReason.otherVersion,

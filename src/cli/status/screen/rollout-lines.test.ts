@@ -104,6 +104,25 @@ const cases: [what: string, rollout: RolloutView, lines: string[]][] = [
     ],
   ],
   [
+    'a rollback that is tried again after those that stop it',
+    rollout({ isStopped: true, rollbacks: [{ ...back, host: 'win-2', isRetried: true }, back] }, { 'rolled back': 2 }),
+    [
+      'Roll-out of 11.1.0: 0 of 2 upgraded, 2 rolled back',
+      expect.stringMatching(/^ {2}stopped: win-3 went back to 11\.0\.0 \(/) as string,
+      expect.stringMatching(/^ {2}tried again: win-2 went back to 11\.0\.0 \(/) as string,
+      ...commands('win-3', 'win-3'),
+    ],
+  ],
+  [
+    'that a host which cannot go back still has to be accepted when it is retried',
+    rollout({ rollbacks: [{ ...back, isBack: false, isStuck: true, isRetried: true }] }, { 'rolling back': 1 }),
+    [
+      'Roll-out of 11.1.0: 0 of 1 upgraded, 1 rolling back',
+      expect.stringMatching(/^ {2}tried again: win-3 cannot go back to 11\.0\.0/) as string,
+      '    to upgrade the others nevertheless:  wmco rollout continue',
+    ],
+  ],
+  [
     'several rollbacks',
     rollout(
       { isStopped: true, rollbacks: ['a', 'b', 'c', 'd', 'e', 'f'].map(host => ({ ...back, host })) },
@@ -155,6 +174,14 @@ test('an invalid setting is named with its remedy, and nothing that depends on i
     expect.stringMatching(/soak is "5 s".*; the operator keeps the last valid value/) as string,
     expect.stringMatching(/-> Set soak to/) as string,
     expect.stringMatching(/^ {2}paused: /) as string,
+  ]);
+});
+
+test('an unknown setting is named with its remedy', () => {
+  const view = viewOf({ operatorVersion: '11.1.0', rollout: { maxunavailable: '4' } });
+  expect(rolloutLines(rolloutOf(view) as RolloutView).slice(1)).toEqual([
+    '  ignored: ConfigMap windows-rollout: unknown key "maxunavailable"',
+    '    -> Remove the key or rename it to maxUnavailable: `kubectl edit configmap windows-rollout -n ns`.',
   ]);
 });
 

@@ -2,7 +2,14 @@ import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { shellWord } from '../../shell-quote.ts';
 import { durationText, valueText } from '../view/amounts.ts';
 import { ignoredText } from '../view/upgrade.ts';
-import { type Rollback, type RolloutGroup, type RolloutView, rolloutGroups } from '../view/rollout.ts';
+import {
+  needsAcceptance,
+  type Rollback,
+  type RolloutGroup,
+  type RolloutView,
+  rolloutGroups,
+  stopsRollout,
+} from '../view/rollout.ts';
 import { padTo, widthOf } from './text-width.ts';
 import { timeText } from './time-text.ts';
 
@@ -14,13 +21,17 @@ const maxNames = 5;
  * on. Without a time, the lines change only when something happens.
  */
 export function rolloutLines(rollout: RolloutView, nowMs?: number): SafeText[] {
-  const { version, hosts, upgrading, failing, pinned, invalidSettings } = rollout;
+  const { version, hosts, upgrading, failing, pinned, invalidSettings, unknownSettings } = rollout;
   return [
     safe`Roll-out of ${oneLine(valueText(version))}: ${oneLine(hosts === 0 ? 'no host is configured yet' : countsText(rollout, nowMs))}`,
     ...namesLine('upgrading', upgrading),
     ...namesLine('failing, is retried', failing),
     ...namesLine('pinned', pinned.map(pinText)),
     ...invalidSettings.flatMap(settingLines),
+    ...unknownSettings.flatMap(({ message, remedy }) => [
+      safe`  ignored: ${oneLine(message)}`,
+      safe`    -> ${oneLine(remedy)}`,
+    ]),
     ...waitLines(rollout),
     ...rollbackLines(rollout),
     ...stopLines(rollout),
@@ -75,7 +86,7 @@ function waitLines({ counts, firstLeft, isPaused, isStopped }: RolloutView): Saf
 
 /** Those that stop the roll-out first. */
 function rollbackLines({ rollbacks, version }: RolloutView): SafeText[] {
-  const ordered = rollbacks.toSorted((one, other) => Number(one.isAccepted) - Number(other.isAccepted));
+  const ordered = rollbacks.toSorted((one, other) => Number(stopsRollout(other)) - Number(stopsRollout(one)));
   const left = ordered.length - maxNames;
   return [
     ...ordered.slice(0, maxNames).map(rollback => safe`  ${oneLine(rollbackText(rollback, version))}`),
@@ -84,19 +95,19 @@ function rollbackLines({ rollbacks, version }: RolloutView): SafeText[] {
 }
 
 function rollbackText(rollback: Rollback, to: string): string {
-  const { host, from, code, message, at, isBack, isStuck, isAccepted, isRetried, otherAccepted } = rollback;
-  const word = isAccepted ? 'accepted' : 'stopped';
+  const { host, from, code, message, at, isBack, isStuck, isRetried, otherAccepted } = rollback;
+  const decided = isRetried ? 'tried again' : 'accepted';
+  const word = stopsRollout(rollback) ? 'stopped' : decided;
   const unfinished = isStuck
     ? `cannot go back to ${from}, and still has the version that failed`
     : `goes back to ${from}`;
   const did = isBack ? `went back to ${from}` : unfinished;
-  const next = isRetried ? '; it is tried again' : '';
   const ignored = ignoredText({ otherAccepted, to });
-  return `${word}: ${host} ${did}${next} (${timeText(at)}) ${code}: ${message}${ignored === undefined ? '' : `; ${ignored}`}`;
+  return `${word}: ${host} ${did} (${timeText(at)}) ${code}: ${message}${ignored === undefined ? '' : `; ${ignored}`}`;
 }
 
 function stopLines({ rollbacks }: RolloutView): SafeText[] {
-  const open = rollbacks.filter(({ isAccepted, isRetried }) => !isAccepted && !isRetried);
+  const open = rollbacks.filter(needsAcceptance);
   const back = open.filter(({ isBack }) => isBack);
   const [first] = back;
   if (first === undefined && !open.some(({ isStuck }) => isStuck)) return [];

@@ -21,6 +21,8 @@ function member(
 }
 
 const pin = { [instanceAnnotation.pinnedVersion]: from };
+const pinNew = { [instanceAnnotation.pinnedVersion]: to };
+const again = { [instanceAnnotation.retry]: 'now' };
 const accept = { [instanceAnnotation.acceptedRollback]: to };
 const rolledBack = { from, to, staged: at(1), activated: at(5), failed, rolledBack: at(60) };
 
@@ -86,6 +88,9 @@ const stops: [what: string, annotations: Record<string, string>, isStopped: bool
   ['that is accepted does not stop it', accept, false],
   ['of which another version is accepted stops it', { [instanceAnnotation.acceptedRollback]: '10.9.0' }, true],
   ['of a pinned host stops it', pin, true],
+  ['that is retried does not stop it', again, false],
+  ['that is retried, but pinned, stops it', { ...pin, ...again }, true],
+  ['that is retried, and pinned to the new version, does not stop it', { ...pinNew, ...again }, false],
 ];
 for (const [what, annotations, isStopped] of stops) {
   test(`a rollback ${what}`, () => {

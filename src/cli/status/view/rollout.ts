@@ -35,7 +35,9 @@ export interface Rollback {
   /** The rollback fails, too: the host still has the version that failed, or parts of it. */
   isStuck: boolean;
   isAccepted: boolean;
+  /** It is tried again, and stops nothing meanwhile. */
   isRetried: boolean;
+  /** A pin keeps it from being tried again. */
   isPinned: boolean;
   /** The version in `accepted-rollback`, when it is not the one that failed. */
   otherAccepted: string | undefined;
@@ -49,7 +51,7 @@ export interface RolloutView {
   counts: Readonly<Record<RolloutGroup, number>>;
   /** No further node is taken out of service, and no upgrade starts. */
   isPaused: boolean;
-  /** A host was rolled back, and no administrator has accepted it. */
+  /** A host was rolled back, and no administrator has accepted it or tries it again. */
   isStopped: boolean;
   /** Hosts that still have to soak before others follow; undefined while the setting is invalid. */
   firstLeft: number | undefined;
@@ -62,6 +64,8 @@ export interface RolloutView {
   pinned: readonly { host: string; version: string; runs: string | undefined }[];
   /** The operator keeps the last valid values, which only it knows. */
   invalidSettings: readonly (HostProblem & { key: string })[];
+  /** Keys of the settings that mean nothing. */
+  unknownSettings: readonly HostProblem[];
 }
 
 /** Undefined when no version is known. */
@@ -74,7 +78,8 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
   const namesIn = (group: RolloutGroup) => inGroup(group).map(({ host }) => host);
   const counts = Object.fromEntries(rolloutGroups.map(group => [group, 0])) as Record<RolloutGroup, number>;
   for (const { group } of members) counts[group] += 1;
-  const { settings, invalid } = parseRollout(view.rollout, view);
+  const { settings, invalid, problems } = parseRollout(view.rollout, view);
+  const unknown = problems.filter(({ code }) => code === 'ROLLOUT_SETTING_UNKNOWN');
   const soaked = members.filter(({ upgrade }) => provedVersion(upgrade) !== undefined).length;
   const firstLeft = invalid.has('first') ? undefined : Math.max(0, settings.first - soaked);
   const isSoakKnown = !invalid.has('soak') && (settings.soakMs !== undefined || !invalid.has('first'));
@@ -85,7 +90,7 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
     hosts: members.length,
     counts,
     isPaused: settings.isPaused,
-    isStopped: rollbacks.some(({ isAccepted }) => !isAccepted),
+    isStopped: rollbacks.some(stopsRollout),
     firstLeft,
     soaking: inGroup('soaking').map(({ host, upgrade }) => ({ host, until: later(upgrade?.ready ?? '', soakMs) })),
     upgrading: namesIn('upgrading'),
@@ -93,7 +98,18 @@ export function rolloutOf(view: ClusterView): RolloutView | undefined {
     rollbacks,
     pinned: view.instances.flatMap(pinOf),
     invalidSettings: [...invalid].map(([key, { code, message, remedy }]) => ({ key, code, message, remedy })),
+    unknownSettings: unknown.map(({ code, message, remedy }) => ({ code, message, remedy })),
   };
+}
+
+/** As the operator decides it. */
+export function stopsRollout({ isAccepted, isRetried }: Rollback): boolean {
+  return !isAccepted && !isRetried;
+}
+
+/** Others wait for a decision; a host that cannot go back keeps its grant until that is accepted, also if it is retried. */
+export function needsAcceptance(rollback: Rollback): boolean {
+  return stopsRollout(rollback) || (rollback.isStuck && !rollback.isAccepted);
 }
 
 /** True while there is something to see: a host that is not upgraded for good, and was not left behind on purpose. */
@@ -163,7 +179,7 @@ function groupInService(
 function rollbackOf({ host, upgrade, instance }: Member): Rollback[] {
   if (upgrade?.failed === undefined || !['rolling back', 'rolled back'].includes(upgrade.state)) return [];
   const { from, failed, state, isAccepted, isRetried, otherAccepted } = upgrade;
-  const isPinned = pinnedVersionOf(instance) !== undefined;
+  const isPinned = isHeldByPin(instance, upgrade.to);
   const { journey, phase } = instance.status ?? {};
   const isBack = state === 'rolled back';
   const isStuck = !isBack && journey?.name === 'rollback' && phase === 'Failed';

@@ -67,6 +67,11 @@ test('the value of retry at the time of the failure is no new attempt', () => {
   expect([host.phase, host.upgrade?.isRetried]).toEqual(['RolledBack', false]);
 });
 
+test('a retry of a pinned host is a problem still: the pin holds it', () => {
+  const host = hostWith({ upgrade: rolledBack }, { [retry]: 'now', [pinnedVersion]: from });
+  expect([host.phase, host.upgrade?.isRetried]).toEqual(['RolledBack', false]);
+});
+
 test('a Node that is not ready is the greater problem', () => {
   const conditions = [condition('Ready', 'False', 'NodeNotReady')];
   expect(hostWith({ upgrade: rolledBack, conditions })).toMatchObject({ phase: 'NodeNotReady', tone: 'bad' });

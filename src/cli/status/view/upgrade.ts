@@ -1,7 +1,12 @@
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
-import { isRetryRequested, isRollbackAccepted, upgradeState } from '#contract/windows-instance/upgrade-state.ts';
+import {
+  isHeldByPin,
+  isRetryRequested,
+  isRollbackAccepted,
+  upgradeState,
+} from '#contract/windows-instance/upgrade-state.ts';
 import { valueText } from './amounts.ts';
 import type { HostProblem } from './host-view.ts';
 
@@ -13,7 +18,7 @@ export interface UpgradeView extends InstanceUpgrade {
   state: UpgradeState;
   /** An administrator lets the others go on, although it was rolled back. */
   isAccepted: boolean;
-  /** An administrator wants it to be tried again. */
+  /** An administrator wants it to be tried again, and no pin holds it. */
   isRetried: boolean;
   /** The version in `accepted-rollback`, when it is not the one that failed: it is ignored. */
   otherAccepted: string | undefined;
@@ -28,7 +33,7 @@ export function upgradeOf(instance: WindowsInstance): UpgradeView | undefined {
     ...upgrade,
     state,
     isAccepted: hasFailed && isRollbackAccepted(instance),
-    isRetried: hasFailed && isRetryRequested(instance),
+    isRetried: hasFailed && isRetryRequested(instance) && !isHeldByPin(instance, upgrade.to),
     otherAccepted: hasFailed && !isRollbackAccepted(instance) ? acceptedVersion(instance) : undefined,
   };
 }

@@ -1,13 +1,13 @@
 import { timestamp } from '#base/clock.ts';
 import type { NewCondition } from '#base/condition.ts';
 import { byRollout, rolloutKey, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { instanceAnnotation, nodeAnnotation } from '#contract/names.ts';
+import { instanceAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { soakTimeMs } from '#contract/rollout.ts';
 import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { instanceCondition, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { keyOf, keyText } from '#kube/resource.ts';
-import { conditionReason, type StatusStamp } from '#node/lifecycle/instance-status.ts';
+import { conditionReason, type StatusStamp, versionOfNode } from '#node/lifecycle/instance-status.ts';
 import type { Wait } from '../decide.ts';
 import { decideHealth, isWatched, troubleOf } from '../health.ts';
 import type { Work } from './work.ts';
@@ -79,9 +79,13 @@ function othersSoaked({ metadata }: WindowsInstance, version: string, { instance
 }
 
 /** Says that the node soaks, or what an upgrade waits for; a node that is not ready says only that. */
-export function restConditions(node: NodeView, { soaksUntilMs }: HealthReport, waits: readonly Wait[]): NewCondition[] {
+export function restConditions(
+  { node, recorded }: { node: NodeView; recorded: string | undefined },
+  { soaksUntilMs }: HealthReport,
+  waits: readonly Wait[],
+): NewCondition[] {
   if (!node.ready) return [];
-  const runs = `Node ${node.name} runs version ${node.annotations[nodeAnnotation.version] ?? 'unknown'}`;
+  const runs = versionOfNode(node, recorded);
   const ready = { type: instanceCondition.ready, status: 'True' } as const;
   if (soaksUntilMs !== undefined && !Number.isNaN(soaksUntilMs)) {
     return [

@@ -61,7 +61,7 @@ export async function reportNode(
   if (health.isNewFailure === true) await removeAcceptance(instance, work.client, { signal: pass.signal });
   const further = [
     ...(reach === undefined ? [] : [kubeletCondition(reach)]),
-    ...restConditions(node, health, waits),
+    ...restConditions({ node, recorded: instance.status?.version }, health, waits),
     ...limits.conditions,
   ];
   await patchStatus(
