@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { AppError } from '../../src/base/errors.ts';
 import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
 import { instanceAnnotation, nodeAnnotation } from '../../src/contract/names.ts';
 import { upgradeState } from '../../src/contract/windows-instance/upgrade-state.ts';
@@ -112,6 +113,43 @@ test('a roll-out stops after the first node that fails, which goes back; a retry
   await fleet.until(() => fleet.all().every(host => isUpgraded(fleet, host)));
   expect(fleet.watch.problems).toEqual([]);
 });
+
+const minute = 60_000;
+for (const [maxUnavailable, atLeastMs, atMostMs] of [
+  ['2', 0, 30 * minute],
+  ['1', 50 * minute, 80 * minute],
+] as const) {
+  test(`a roll-out with a budget of ${maxUnavailable} goes on without a host that died in its swap, once that is accepted; it is tried again all the time`, async () => {
+    const fleet = await startFleet(3, { maxUnavailable, limit: 2, soak: '30s' });
+    await fleet.lab.addServices(newer);
+    let dead = 0;
+    for (const host of fleet.all())
+      fleet.host(host).faults.exec = async command => {
+        if (dead !== 0 || !command.includes(' activate ')) return undefined;
+        dead = host;
+        fleet.breakHost(host);
+        await fleet.reportReady(host, false);
+        throw new AppError('HOST_CONNECTION_LOST', 'the connection broke', { remedy: 'Try again.' });
+      };
+    fleet.version = newerParts;
+    await fleet.lead('stop');
+    const failure = () => fleet.instanceOf(dead)?.status;
+    await fleet.until(() => failure()?.journey?.name === 'rollback' && failure()?.phase === 'Failed');
+    const others = fleet.all().filter(host => host !== dead);
+    expect(others.filter(host => fleet.host(host).activator.swaps.length > 0)).toEqual([]);
+    const body = { metadata: { annotations: { [instanceAnnotation.acceptedRollback]: newer } } };
+    await fleet.lab.client.patch(windowsInstances, nameOf(fleet, dead), { type: 'merge', body }, { namespace });
+    const sinceMs = fleet.clock.now();
+    await fleet.until(() => others.every(host => isUpgraded(fleet, host)));
+    const tookMs = fleet.clock.now() - sinceMs;
+    expect(tookMs).toBeGreaterThan(atLeastMs);
+    expect(tookMs).toBeLessThan(atMostMs);
+    fleet.repair(dead);
+    await fleet.reportReady(dead, true);
+    await fleet.until(() => upgradeOf(fleet, dead)?.rolledBack !== undefined && fleet.state(dead) === 'Ready');
+    expect(fleet.watch.problems).toEqual([]);
+  });
+}
 
 function nameOf(fleet: FleetLab, host: number): string {
   return fleet.instanceOf(host)?.metadata.name ?? '';

@@ -58,6 +58,11 @@ export function isRollbackAccepted({ metadata, status }: Upgraded): boolean {
   return accepted !== undefined && accepted === status?.upgrade?.to;
 }
 
+/** It has to go back, and the administrator goes on without it. */
+export function isLeftBehind(instance: Upgraded): boolean {
+  return upgradeState(instance.status?.upgrade) === 'failed' && isRollbackAccepted(instance);
+}
+
 /** The version whose roll-out this host stops. */
 export function stoppedVersion(instance: Upgraded): string | undefined {
   const { upgrade } = instance.status ?? {};

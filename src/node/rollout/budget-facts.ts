@@ -1,6 +1,6 @@
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { Node } from '#kube/resources.ts';
-import { isRollbackAccepted } from '#contract/windows-instance/upgrade-state.ts';
+import { isLeftBehind } from '#contract/windows-instance/upgrade-state.ts';
 import type { BudgetHost, NodeState } from './budget.ts';
 import { hostUpgrade } from './version-rollout.ts';
 
@@ -27,12 +27,13 @@ export function budgetHosts(cached: readonly WindowsInstance[], fresh?: WindowsI
 
 /**
  * A removal that fails again and again holds the budget no longer than any other node that is out of service. So does a rollback that
- * an administrator has accepted.
+ * an administrator has accepted, also during an attempt, until the step that failed has succeeded.
  */
 function isStuck(instance: WindowsInstance): boolean {
-  const { journey, phase } = instance.status ?? {};
-  if (phase !== 'Failed') return false;
-  return journey?.name === 'remove' || (journey?.name === 'rollback' && isRollbackAccepted(instance));
+  const { journey, phase, timeline = [] } = instance.status ?? {};
+  if (journey?.name === 'remove') return phase === 'Failed';
+  const hasFailed = phase === 'Failed' || timeline.some(({ lastError }) => lastError !== undefined);
+  return journey?.name === 'rollback' && hasFailed && isLeftBehind(instance);
 }
 
 export function nodeStates(nodes: readonly Node[]): Map<string, NodeState> {

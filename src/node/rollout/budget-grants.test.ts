@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
+import { timestamp } from '#base/clock.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { configMapName } from '#contract/names.ts';
+import { configMapName, instanceAnnotation } from '#contract/names.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
 import { budgetBench } from '../../../test/kit/budget-bench.ts';
 import { benchNamespace as namespace } from '../../../test/kit/source-bench.ts';
@@ -163,6 +164,32 @@ test('a node that is down keeps others waiting for an hour, also over restarts, 
     await take(grants, 1);
   }
   expect(events).toEqual([expect.stringMatching(/^WindowsInstance\/i03 NodeNotCounted Node n03 is out of service/)]);
+});
+
+test('a rollback that fails again and again keeps others waiting for an hour once it is accepted, also during attempts', async () => {
+  const { leader, take, putHost, putNode, clock, granted } = budgetBench(3);
+  const { grants } = leader();
+  const at = timestamp(clock.now());
+  const upgrade = { from: 'v', to: 'w', activated: at, failed: { code: 'ACTIVATION_FAILED', message: '', at } };
+  const lastError = { code: 'HOST_UNREACHABLE', message: '', remedy: '' };
+  const attempt = {
+    phase: 'RollingBack' as const,
+    upgrade,
+    journey: { name: 'rollback' as const, cause: 'x', started: at },
+    timeline: [{ name: 'connect', started: at, attempts: 2, lastError }],
+  };
+  putHost(1, attempt);
+  putNode(1, { isReady: false, isCordoned: true });
+  expect(await take(grants, 1, 'rollback')).toEqual(isGranted);
+  await clock.advance(2 * 60 * minute);
+  expect(await take(grants, 2)).toMatchObject({ why: expect.stringContaining('n01 (rollback)') as string });
+  putHost(1, attempt, {}, { [instanceAnnotation.acceptedRollback]: 'w' });
+  for (let passed = 0; passed < 60; passed += 1) {
+    expect(await take(grants, 2)).toMatchObject(waits);
+    await clock.advance(minute);
+  }
+  expect(await take(grants, 2)).toEqual(isGranted);
+  expect(granted()).toEqual(['n02']);
 });
 
 test('time without anyone waiting is free', async () => {

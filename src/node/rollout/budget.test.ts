@@ -155,6 +155,17 @@ const rows: [title: string, request: GrantRequest, facts: Scene, want: true | Re
     { nodes: ['cordoned', 'ok', 'ok'], granted: [1], settings: { first: '1' } },
     true,
   ],
+  [
+    'does not wait for a first host that an administrator goes on without',
+    ask(1),
+    {
+      ...upgraded({ state: 'failed', isAccepted: true }, 2),
+      nodes: ['ok', 'down', 'ok'],
+      granted: [2],
+      settings: { ...two, first: '1' },
+    },
+    true,
+  ],
   ['starts as many first hosts as set', ask(1), { granted: [2], settings: { ...two, first: '2' } }, true],
   [
     'counts hosts that have soaked',

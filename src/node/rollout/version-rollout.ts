@@ -76,9 +76,13 @@ export interface VersionRollout {
 export function versionRollout({ hosts, grants, settings, version }: RolloutFacts): VersionRollout {
   const own = hosts.filter(({ upgrade }) => upgrade?.to === version);
   const open = new Set(hosts.filter(({ upgrade }) => isUpgradeOpen(upgrade)).map(({ uid }) => uid));
+  // An administrator goes on without them: one that is dead would never make room for the next.
+  const left = new Set(
+    hosts.filter(({ upgrade }) => upgrade?.state === 'failed' && upgrade.isAccepted).map(({ uid }) => uid),
+  );
   const soaked = own.filter(({ upgrade }) => upgrade?.state === 'soaked' && !upgrade.isRepeated).length;
   const isUpgrade = ({ journey, uid }: RolloutFacts['grants'][number]) =>
-    journey === 'upgrade' || journey === 'rollback' || open.has(uid);
+    !left.has(uid) && (journey === 'upgrade' || journey === 'rollback' || open.has(uid));
   return {
     stoppedBy: own.filter(({ upgrade }) => upgrade?.isStopping === true).map(({ instance }) => instance),
     running: grants.filter(isUpgrade).map(({ uid, node }) => ({ uid, node })),

@@ -78,13 +78,13 @@ function othersSoaked({ metadata }: WindowsInstance, version: string, { instance
   return soaked.filter(other => other.metadata.uid !== metadata.uid).length;
 }
 
-/** Says that the node soaks, or what an upgrade waits for; a node that is not ready says only that. */
+/** Says that the node soaks, or what an upgrade waits for; a node that is not ready says that, and what its rollback waits for. */
 export function restConditions(
   { node, recorded }: { node: NodeView; recorded: string | undefined },
   { soaksUntilMs }: HealthReport,
   waits: readonly Wait[],
 ): NewCondition[] {
-  if (!node.ready) return [];
+  if (!node.ready) return waits.flatMap(wait => (wait.journey === 'rollback' ? [notReadyYet(node, wait)] : []));
   const runs = versionOfNode(node, recorded);
   const ready = { type: instanceCondition.ready, status: 'True' } as const;
   if (soaksUntilMs !== undefined && !Number.isNaN(soaksUntilMs)) {
@@ -99,4 +99,9 @@ export function restConditions(
   const waiting = isForBudget && journey === 'upgrade' ? 'is staged and waits' : 'waits';
   const reason = isForBudget ? conditionReason.waitsForBudget : conditionReason.waits;
   return [{ ...ready, reason, message: `${runs}; ${cause} ${waiting}: ${why}` }];
+}
+
+function notReadyYet({ name }: NodeView, { cause, why }: Wait): NewCondition {
+  const message = `Node ${name} is not ready; ${cause} waits: ${why}`;
+  return { type: instanceCondition.ready, status: 'False', reason: conditionReason.nodeNotReady, message };
 }

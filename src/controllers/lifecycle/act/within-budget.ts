@@ -3,6 +3,7 @@ import type { Client } from '#kube/client.ts';
 import type { InstanceUpgrade, JourneyName } from '#contract/windows-instance/resource.ts';
 import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { nodes } from '#kube/resources.ts';
+import { goesBackWithoutGrant } from '#node/lifecycle/upgrade/node-steps.ts';
 import type { Grants } from '#node/rollout/grants.ts';
 import { decide, type Decision, type LifecycleFacts } from '../decide.ts';
 
@@ -34,7 +35,7 @@ function needsGrant(journey: JourneyName, { instance, node, version }: Lifecycle
   const { upgrade } = instance.status ?? {};
   if (journey === 'remove') return node?.ready === true;
   if (journey === 'upgrade') return upgrade?.to === version && upgrade.staged !== undefined && isOpen(upgrade);
-  return journey === 'rollback';
+  return journey === 'rollback' && !goesBackWithoutGrant(instance, node);
 }
 
 /** Not the record of an earlier upgrade to the same version. */

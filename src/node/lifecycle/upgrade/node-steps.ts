@@ -1,4 +1,7 @@
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeLabel } from '#contract/names.ts';
+import type { NodeView } from '#contract/node.ts';
+import { isLeftBehind } from '#contract/windows-instance/upgrade-state.ts';
 import { checkCluster, checkPods } from '../configure/remedies.ts';
 import { evictPods } from '../out-of-service.ts';
 import type { Step } from '../step.ts';
@@ -13,11 +16,22 @@ export const takeGrant: Step<SwapJourney> = {
   limitMs: shortMs,
   remedy: checkCluster,
   async run(journey, { signal }) {
-    const { deps, instance, name } = journey;
+    const { deps, instance, name, node } = journey;
+    journey.wait = undefined;
+    if (name === 'rollback' && goesBackWithoutGrant(instance, node)) return;
     const answer = await deps.grants.take(instance, name, signal);
     journey.wait = answer.isGranted || isOutOfService(journey) ? undefined : answer.why;
   },
 };
+
+/**
+ * An administrator goes on without this host, and its node is out of service already: attempts to bring it back keep no others waiting.
+ * A node that only an administrator has cordoned still has its pods.
+ */
+export function goesBackWithoutGrant(instance: WindowsInstance, node: NodeView | undefined): boolean {
+  const isOut = node?.ready !== true || Object.hasOwn(node.labels, nodeLabel.upgrading);
+  return isOut && isLeftBehind(instance);
+}
 
 /** Waiting would only make it longer. */
 function isOutOfService({ node, isOrdered, name }: SwapJourney): boolean {
