@@ -1,9 +1,12 @@
 import { instanceAnnotation } from '#contract/names.ts';
 
-/** An instance on which an upgrade failed. */
-interface FailedHost {
+interface InstanceName {
   name: string;
   namespace: string;
+}
+
+/** An instance on which an upgrade failed. */
+interface FailedHost extends InstanceName {
   from: string;
   to: string;
   /** It is kept at its version, also if it is retried. */
@@ -24,14 +27,17 @@ export function choicesText(host: FailedHost): string {
 }
 
 /** A pinned host is tried only without its pin. */
-export function retryText(host: Pick<FailedHost, 'name' | 'namespace'> & Partial<FailedHost>): string {
-  const { retry, pinnedVersion } = instanceAnnotation;
-  const command = `${annotateCommand(host)} ${retry}=$(date +%s)`;
+export function retryText(host: InstanceName & Partial<FailedHost>): string {
+  const command = retryCommand(host);
   return host.isPinned === true
-    ? `To try it again, without its pin, run \`${command} ${pinnedVersion}-\`.`
+    ? `To try it again, without its pin, run \`${command} ${instanceAnnotation.pinnedVersion}-\`.`
     : `To try it again, run \`${command}\`.`;
 }
 
-function annotateCommand({ name, namespace }: Pick<FailedHost, 'name' | 'namespace'>): string {
+export function retryCommand(host: InstanceName): string {
+  return `${annotateCommand(host)} ${instanceAnnotation.retry}=$(date +%s)`;
+}
+
+function annotateCommand({ name, namespace }: InstanceName): string {
   return `kubectl annotate windowsinstance ${name} -n ${namespace} --overwrite`;
 }

@@ -11,6 +11,7 @@ import type { PlainFile } from '../../payload-source.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import { HostJourney } from '../host-journey.ts';
 import type { JourneyRecord } from '../journey-record.ts';
+import { retryCommand } from './choices-text.ts';
 import { rolledBackCondition } from './rolled-back.ts';
 import type { AgentSaid, SwapJourney } from './swap-journey.ts';
 
@@ -63,16 +64,12 @@ export class RollbackJourney extends HostJourney implements SwapJourney {
   override get program(): string {
     const { fromAgent, from } = this.upgrade;
     if (fromAgent !== undefined) return fromAgent;
+    const { name = '', namespace = '' } = this.instance.metadata;
     throw new AppError('ACTIVATION_FAILED', `${this.address}: the files of version ${from} are not on the host`, {
       remedy:
-        `Find out why version ${this.upgrade.to} does not work on the host; to try it again, run \`${this.retryCommand}\`. ` +
+        `Find out why version ${this.upgrade.to} does not work on the host; to try it again, run \`${retryCommand({ name, namespace })}\`. ` +
         'To set up the host from scratch, run `wmco remove` for it and add it again.',
     });
-  }
-
-  get retryCommand(): string {
-    const { name, namespace } = this.instance.metadata;
-    return `kubectl annotate windowsinstance ${name} -n ${namespace} --overwrite windowsmachineconfig.openshift.io/retry=$(date +%s)`;
   }
 
   /** The kubelet of the host has the name. */
