@@ -33,7 +33,7 @@ const loads: readonly Load[] = [
   {
     is: 'slow',
     name: `${latencyMs / 1000} s per request`,
-    before: scene => scene.overload({ latencyMs, isBusy: false }),
+    before: scene => scene.change({ latencyMs, isBusy: false }),
   },
   {
     is: 'busy',
@@ -42,9 +42,9 @@ const loads: readonly Load[] = [
       const third = Math.floor(scene.ready.entries.length / 3);
       const isPast = () => scene.instances.filter(hasPrograms).length >= third;
       await scene.until(isPast, `${third} hosts have their programs`);
-      await scene.overload({ latencyMs: 0, isBusy: true });
+      await scene.change({ latencyMs: 0, isBusy: true });
       await delay(busyMs);
-      await scene.overload({ latencyMs: 0, isBusy: false });
+      await scene.change({ latencyMs: 0, isBusy: false });
     },
   },
 ];

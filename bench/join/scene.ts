@@ -16,7 +16,7 @@ import { configMaps, leases } from '../../src/kube/resources.ts';
 import type { Report } from '../run.ts';
 import { Child } from './child.ts';
 import type { HostsFigures, HostsOptions, HostsReady, HostsRequest } from './hosts-process.ts';
-import type { OperatorFigures } from './operator-process.ts';
+import type { OperatorFigures, OperatorRequest } from './operator-process.ts';
 import { OperatorProgram } from './operator-program.ts';
 
 const hostsProgram = fileURLToPath(import.meta.resolve('./hosts-process.ts'));
@@ -110,7 +110,7 @@ export class Scene implements AsyncDisposable {
     return (performance.now() - startMs) / 1000;
   }
 
-  async until(isSo: () => boolean, what: string): Promise<void> {
+  async until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
     await this.#until(isSo, what, () => progressText(this.instances));
   }
 
@@ -118,14 +118,14 @@ export class Scene implements AsyncDisposable {
     return this.#hosts.hear('figures' satisfies HostsRequest);
   }
 
-  /** Makes the API server slow or busy for everyone but this process. */
-  overload(overload: Exclude<HostsRequest, string>): Promise<HostsFigures> {
-    return this.#hosts.hear(overload);
+  /** Makes the API server slow or busy for everyone but this process, or switches hosts off and on. */
+  change(request: Exclude<HostsRequest, string>): Promise<HostsFigures> {
+    return this.#hosts.hear(request);
   }
 
-  operatorFigures(): Promise<OperatorFigures> {
+  operatorFigures(request: OperatorRequest = 'figures'): Promise<OperatorFigures> {
     if (this.#operator === undefined) throw new Error('no operator is running');
-    return this.#operator.hear('figures');
+    return this.#operator.hear(request);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -5,7 +5,7 @@ import { printManifest } from '#contract/services/print.ts';
 import { ModelHost } from '../../test/kit/model-host.ts';
 import { rejectionOf } from '../../test/kit/outcome.ts';
 import { bootstrap } from './bootstrap.ts';
-import { recordChangedFiles, readState } from './state.ts';
+import { recordChangedFiles, readState, stateFile } from './state.ts';
 
 const entry = (name: string, isBootstrap: boolean, priority: number): Service =>
   service({ name, command: `${name} arg`, bootstrap: isBootstrap, priority });
@@ -46,10 +46,21 @@ for (const [name, services, want] of cases) {
   });
 }
 
-test('touches neither variables nor certificates nor the Node', async () => {
+test('touches neither machine variables nor certificates nor the Node', async () => {
   const host = hostFor(entry('a', true, 0));
   await run(host);
-  expect([host.state.variables, host.roots, host.log]).toEqual([{}, [], []]);
+  expect([host.state.variables, host.roots, host.log]).toEqual([{}, [], [`write ${stateFile}`]]);
+});
+
+test('gives services their variables and records that, without a claim on machine variables', async () => {
+  const host = hostFor(entry('a', true, 0));
+  await run(host);
+  expect((await host.services.query('a'))?.config.environment).toEqual({ HTTP_PROXY: 'a' });
+  const variables = [{ name: 'HTTP_PROXY', value: 'a' }];
+  expect(await readState(host.files)).toMatchObject({
+    environment: undefined,
+    serviceEnvironment: [{ service: 'a', variables }],
+  });
 });
 
 test('finds out natively what the kubelet needs before there is a Node', async () => {

@@ -1,13 +1,15 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import { wipeCniState } from './cni-state.ts';
 import { checkNodeName, type NamePorts } from './node-name.ts';
-import type { HostFiles, ManifestSource } from './ports.ts';
-import { readManifest, servicesWork } from './reconcile/reconcile-host.ts';
+import type { HostFiles, ManifestSource, System } from './ports.ts';
+import { readManifest } from './reconcile/content.ts';
+import { servicesWork } from './reconcile/reconcile-host.ts';
 import type { ServicePorts } from './services/ensure.ts';
 import { reconcileServices } from './services/reconcile.ts';
 import type { VariablePorts } from './services/variables.ts';
 
-export interface BootstrapPorts extends ServicePorts, VariablePorts, Pick<NamePorts, 'system'> {
+export interface BootstrapPorts extends ServicePorts, VariablePorts {
+  system: NamePorts['system'] & Pick<System, 'flushServices'>;
   manifests: ManifestSource;
   files: HostFiles;
 }
@@ -25,7 +27,8 @@ export async function bootstrap(
   waiting: Waiting,
 ): Promise<string[]> {
   const manifest = await readManifest(version, ports.manifests);
-  const work = servicesWork(ports, version);
+  // What services inherit is not known here; the controller completes it.
+  const work = servicesWork(ports, version, undefined, { variables: manifest.environment, inherited: {} });
   await checkNodeName(node, manifest, { ...work, system: ports.system }, waiting.signal);
   await wipeCniState(ports.files, ports.services);
   const services = manifest.services.filter(service => service.bootstrap);

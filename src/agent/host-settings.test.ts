@@ -11,7 +11,7 @@ const der = (byte: number) => Uint8Array.of(0x30, 9, 0x30, 3, 0x02, 1, byte, 0x3
 const text = (...bytes: number[]) => printBundle(bytes.map(byte => ({ der: der(byte), sha256: '' })));
 const certificates = (...bytes: number[]): Certificate[] => readImported(text(...bytes));
 const quiet = planEnvironment({ registry: {}, wanted: {}, watched: [], owned: [] });
-const reboot = { bootId: 'boot-1', variables: [] };
+const bootId = 'boot-1';
 
 test('expects no certificates without a path, and needs the file with one', async () => {
   const host = new ModelHost();
@@ -49,14 +49,17 @@ test('plans from the current store and record', async () => {
   expect(plan.remove).toEqual(certificates(1).map(({ sha256 }) => sha256));
 });
 
-test('records before it changes anything, the reboot included', async () => {
+test('records before it changes anything, with the boot in which variables change', async () => {
   const host = new ModelHost();
   const plan = planEnvironment({ registry: {}, wanted: { A: '1' }, watched: [], owned: [] });
   host.before = call => {
     if (call === 'set A') throw new Error('killed');
   };
-  await expect(applySettings(plan, undefined, reboot, host)).rejects.toThrow('killed');
-  expect(await readState(host.files)).toMatchObject({ reboot, environment: [{ name: 'A', value: '1' }] });
+  await expect(applySettings(plan, undefined, bootId, host)).rejects.toThrow('killed');
+  expect(await readState(host.files)).toMatchObject({
+    variablesBoot: bootId,
+    environment: [{ name: 'A', value: '1' }],
+  });
 });
 
 test('keeps a variable on record until it has been reverted', async () => {
@@ -67,10 +70,10 @@ test('keeps a variable on record until it has been reverted', async () => {
   host.before = call => {
     if (call === 'unset A') throw new Error('killed');
   };
-  await expect(applySettings(plan, undefined, reboot, host)).rejects.toThrow('killed');
+  await expect(applySettings(plan, undefined, bootId, host)).rejects.toThrow('killed');
   expect((await readState(host.files)).environment).toEqual(owned);
   host.before = () => undefined;
-  await applySettings(plan, undefined, reboot, host);
+  await applySettings(plan, undefined, bootId, host);
   expect([host.state.variables, (await readState(host.files)).environment]).toEqual([{}, []]);
 });
 
@@ -82,7 +85,7 @@ test('writes, restores and removes variables', async () => {
     { name: 'B', value: '2', previous: 'before' },
   ];
   const plan = planEnvironment({ registry: host.state.variables, wanted: { D: '4' }, watched: [], owned });
-  await applySettings(plan, undefined, reboot, host);
+  await applySettings(plan, undefined, bootId, host);
   expect(host.state.variables).toEqual({ B: 'before', C: '3', D: '4' });
 });
 
@@ -92,10 +95,10 @@ test('records certificates before it imports them', async () => {
     if (call === 'add certificate') throw new Error('killed');
   };
   const plan = await observeCertificates(certificates(1), host);
-  await expect(applySettings(quiet, plan, reboot, host)).rejects.toThrow('killed');
+  await expect(applySettings(quiet, plan, bootId, host)).rejects.toThrow('killed');
   host.before = () => undefined;
   expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
-  await applySettings(quiet, await observeCertificates(undefined, host), reboot, host);
+  await applySettings(quiet, await observeCertificates(undefined, host), bootId, host);
   expect([host.roots, host.fileTexts.has(file.importedCerts)]).toEqual([[], false]);
 });
 
@@ -106,20 +109,20 @@ test('keeps a certificate on record until it has been removed', async () => {
   host.before = call => {
     if (call === 'remove certificate') throw new Error('killed');
   };
-  await expect(applySettings(quiet, await observeCertificates([], host), reboot, host)).rejects.toThrow('killed');
+  await expect(applySettings(quiet, await observeCertificates([], host), bootId, host)).rejects.toThrow('killed');
   expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
 });
 
 test('does not touch certificates when the bundle could not be read', async () => {
   const host = new ModelHost();
   host.fileTexts.set(file.importedCerts, text(1));
-  await applySettings(quiet, undefined, undefined, host);
+  await applySettings(quiet, undefined, bootId, host);
   expect(host.fileTexts.get(file.importedCerts)).toBe(text(1));
 });
 
 test('writes only the state without changes, and that once', async () => {
   const host = new ModelHost();
-  for (const _ of [1, 2]) await applySettings(quiet, await observeCertificates([], host), undefined, host);
+  for (const _ of [1, 2]) await applySettings(quiet, await observeCertificates([], host), bootId, host);
   expect(host.log).toEqual([`write ${stateFile}`]);
 });
 
@@ -130,7 +133,7 @@ async function takeBack(host: ModelHost, variables: Record<string, string>, ...b
   host.fileTexts.set(file.importedCerts, text(...bytes));
   const owned = Object.entries(variables).map(([name, value]) => ({ name, value }));
   const plan = planEnvironment({ registry: host.state.variables, wanted: {}, watched: [], owned });
-  await applySettings(plan, await observeCertificates(undefined, host), reboot, host);
+  await applySettings(plan, await observeCertificates(undefined, host), bootId, host);
 }
 
 test('remembers what it has reverted, from before it does so, and adds to it in the same boot', async () => {
@@ -154,12 +157,13 @@ test('remembers what it has reverted, from before it does so, and adds to it in 
   });
 });
 
-test('does not add to what was reverted in another boot, and forgets that when no reboot is needed', async () => {
+test('does not add to what was reverted in another boot, and forgets that in the next boot', async () => {
   const host = new ModelHost();
   await changeState(host.files, { takenBack: { bootId: 'boot-0', variables: [], certificates: ['0a'] } });
   await takeBack(host, { A: '1' });
+  await applySettings(quiet, undefined, bootId, host);
   expect((await readState(host.files)).takenBack).toMatchObject({ bootId: 'boot-1', certificates: [] });
-  await applySettings(quiet, undefined, undefined, host);
+  await applySettings(quiet, undefined, 'boot-2', host);
   expect((await readState(host.files)).takenBack).toBeUndefined();
 });
 
@@ -177,9 +181,18 @@ test('owns variables that a power cut may have brought back', async () => {
   expect([ownedVariables(state, 'boot-1'), ownedVariables(state, 'boot-2')]).toEqual([[b], [b, A]]);
 });
 
-test('forgets a reboot that has happened', async () => {
+test('remembers the boot in which variables were changed until the next boot', async () => {
   const host = new ModelHost();
-  await applySettings(quiet, undefined, reboot, host);
-  await applySettings(quiet, undefined, undefined, host);
-  expect((await readState(host.files)).reboot).toBeUndefined();
+  const plan = planEnvironment({ registry: {}, wanted: { A: '1' }, watched: [], owned: [] });
+  const boots: (string | undefined)[] = [];
+  for (const [change, boot] of [
+    [quiet, bootId],
+    [plan, bootId],
+    [quiet, bootId],
+    [quiet, 'boot-2'],
+  ] as const) {
+    await applySettings(change, undefined, boot, host);
+    boots.push((await readState(host.files)).variablesBoot);
+  }
+  expect(boots).toEqual([undefined, bootId, bootId, undefined]);
 });

@@ -10,7 +10,7 @@ import {
   variableKey,
 } from './environment/plan.ts';
 import type { CertStore, Environment, Files } from './ports.ts';
-import { changeState, mayBeBack, readState, type AgentState, type RebootRecord, type TakenBack } from './state.ts';
+import { changeState, mayBeBack, readState, type AgentState, type TakenBack } from './state.ts';
 
 export interface SettingsPorts {
   environment: Environment;
@@ -53,16 +53,19 @@ export async function observeCertificates(
   return planCertificates(bundle, imported, await ports.certificates.list(), removed);
 }
 
-/** Applies the changes. They are recorded first, so that an interrupted pass loses neither the reboot nor the ownership. */
+/** Applies the changes in a boot. They are recorded first, so that an interrupted pass does not lose the ownership. */
 export async function applySettings(
   environment: EnvironmentPlan,
   certificates: CertificatePlan | undefined,
-  reboot: RebootRecord | undefined,
+  bootId: string,
   ports: SettingsPorts,
 ): Promise<void> {
-  const { takenBack: before } = await readState(ports.files);
-  const takenBack = reboot && addReverted(before, reboot, environment.released, certificates?.remove ?? []);
-  await changeState(ports.files, { environment: [...environment.owned, ...environment.released], reboot, takenBack });
+  const { takenBack: before, variablesBoot } = await readState(ports.files);
+  await changeState(ports.files, {
+    environment: [...environment.owned, ...environment.released],
+    variablesBoot: environment.changed || variablesBoot === bootId ? bootId : undefined,
+    takenBack: addReverted(before, bootId, environment.released, certificates?.remove ?? []),
+  });
   for (const { name, value } of [...environment.writes, ...environment.restores]) {
     await ports.environment.setMachine(name, value);
   }
@@ -71,10 +74,10 @@ export async function applySettings(
   if (certificates !== undefined) await applyCertificates(certificates, ports);
 }
 
-/** Kept until a pass in another boot requests no reboot. */
+/** Kept until a pass in another boot finds nothing to revert. */
 function addReverted(
   before: TakenBack | undefined,
-  { bootId }: RebootRecord,
+  bootId: string,
   variables: readonly OwnedVariable[],
   certificates: readonly string[],
 ): TakenBack | undefined {

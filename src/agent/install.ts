@@ -52,7 +52,7 @@ export async function installAgent(
     startType: 'automatic',
     recovery: agentRecovery,
   } as const;
-  const wanted = { name: agentName, config, prepares: false, filesChanged: false };
+  const wanted = { name: agentName, config, prepares: false, filesChanged: false, environmentChanged: false };
   const outcome: InstallOutcome = { created: false, changed: false, started: false, keyHashes };
   for (const action of planServices([wanted], installed).actions) {
     waiting.signal.throwIfAborted();

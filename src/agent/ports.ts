@@ -27,6 +27,8 @@ export interface ServiceConfig {
   startType: 'automatic' | 'manual' | 'disabled';
   /** Undefined for no restart. */
   recovery: Recovery | undefined;
+  /** Its own variables, which Windows adds to those that every service inherits; undefined leaves them as they are. */
+  environment?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ServiceStatus {
@@ -35,9 +37,11 @@ export interface ServiceStatus {
   pid: number;
 }
 
-export interface InstalledConfig extends Omit<ServiceConfig, 'recovery'> {
+export interface InstalledConfig extends Omit<ServiceConfig, 'recovery' | 'environment'> {
   /** Undefined also if there are actions other than restarts; unreadable on Wine. */
   recovery: Recovery | undefined | 'unreadable';
+  /** Undefined when they cannot be read. */
+  environment?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface InstalledService extends ServiceStatus {
@@ -52,7 +56,7 @@ export interface ServiceManager {
   /** Undefined when the service does not exist. */
   query(name: string): Promise<ServiceStatus | undefined>;
   create(name: string, config: ServiceConfig): Promise<void>;
-  /** Sets the whole configuration; an empty list clears the dependencies. */
+  /** Sets the whole configuration; an empty list clears the dependencies, and an empty record the variables. */
   configure(name: string, config: ServiceConfig): Promise<void>;
   /** Requests the start of the service and its dependencies; returns before it runs. */
   start(name: string): Promise<void>;
@@ -300,7 +304,7 @@ export interface ManifestSource {
 }
 
 /** The part of the report that the agent changes; the boot ID is set with every write. */
-export type ReportChange = Partial<Pick<AgentReport, 'version' | 'rebootRequired'>>;
+export type ReportChange = Partial<Pick<AgentReport, 'version' | 'rebootRequired' | 'services' | 'variablesBoot'>>;
 
 /** The Node of the agent, its services ConfigMap and its report. Only the report is written. */
 export interface Cluster extends ManifestSource {

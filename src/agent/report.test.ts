@@ -76,6 +76,15 @@ test('writes what has changed, with the boot, and nothing else of the object', a
   expect(reported(given)).toEqual({ ...emptyReport, ...boot, version: 'v1', rebootRequired: true });
 });
 
+test('empties what is no longer true', async () => {
+  const services = `v1:${'a'.repeat(32)}:${'b'.repeat(32)}`;
+  const given = reportOn(printReport({ ...emptyReport, bootId: 'boot-1', services, variablesBoot: 'boot-0' }));
+  await given.report.change({ services: '', variablesBoot: '' });
+  expect(given.seen.patches).toEqual([{ services: '', variablesBootID: '' }]);
+  await given.report.change({ services: '', variablesBoot: '' });
+  expect([given.seen.patches.length, reported(given)]).toEqual([1, { ...emptyReport, bootId: 'boot-1' }]);
+});
+
 test('writes no unchanged report, and reads it once', async () => {
   const given = reportOn(printReport({ ...emptyReport, version: 'v1', bootId: 'boot-1', confirmedBoot: 'boot-1' }));
   for (const _ of [1, 2, 3]) await given.report.change({ version: 'v1', rebootRequired: false });

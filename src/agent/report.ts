@@ -139,10 +139,11 @@ export class Report {
   }
 }
 
-/** The changed keys of the data. */
+/** The changed keys of the data. Those that are no longer printed become empty, which reads as missing. */
 function changedData(before: AgentReport, after: AgentReport): Record<string, string> {
-  const old = printReport(before);
-  return Object.fromEntries(Object.entries(printReport(after)).filter(([key, value]) => old[key] !== value));
+  const [old, now] = [printReport(before), printReport(after)];
+  const emptied = Object.fromEntries(Object.keys(old).map(key => [key, '']));
+  return Object.fromEntries(Object.entries({ ...emptied, ...now }).filter(([key, value]) => old[key] !== value));
 }
 
 /**

@@ -15,7 +15,8 @@ const none: AgentState = {
   environment: undefined,
   stoppedServices: [],
   swappedServices: [],
-  reboot: undefined,
+  serviceEnvironment: [],
+  variablesBoot: undefined,
   lastBoot: undefined,
   takenBack: undefined,
   changedFiles: [],
@@ -28,7 +29,8 @@ const full: AgentState = {
   ],
   stoppedServices: ['antivirus'],
   swappedServices: ['csi-proxy'],
-  reboot: { bootId: 'boot-1', variables: ['HTTP_PROXY'] },
+  serviceEnvironment: [{ service: 'kubelet', variables: [{ name: 'HTTP_PROXY', value: 'a', was: 'c' }] }],
+  variablesBoot: 'boot-1',
   lastBoot: 'boot-1',
   takenBack: { bootId: 'boot-1', variables: [{ name: 'HTTPS_PROXY', value: 'd' }], certificates: ['0a'] },
   changedFiles: ['C:\\k\\kubelet.conf'],
@@ -45,7 +47,7 @@ const unreadable: [name: string, text: string][] = [
   ['a variable without a value', '{"environment": [{"name": "A"}]}'],
   ['a variable that is a text', '{"environment": ["A"]}'],
   ['services that are numbers', '{"stoppedServices": [1]}'],
-  ['a reboot without a boot', '{"reboot": {"variables": []}}'],
+  ['variables of no service', '{"serviceEnvironment": [{"variables": []}]}'],
   ['settings taken back in no boot', '{"takenBack": {"variables": [], "certificates": []}}'],
   ['changed files that are one text', '{"changedFiles": "C:\\\\k"}'],
   ['an exclusion without a path', '{"defenderExclusions": [{"done": true}]}'],
@@ -88,8 +90,8 @@ test('restricts the record to administrators, because variables may hold passwor
 test('removes a field that is set to undefined', async () => {
   const host = new ModelHost();
   await changeState(host.files, full);
-  await changeState(host.files, { reboot: undefined, environment: undefined });
-  expect(await readState(host.files)).toEqual({ ...full, reboot: undefined, environment: undefined });
+  await changeState(host.files, { variablesBoot: undefined, environment: undefined });
+  expect(await readState(host.files)).toEqual({ ...full, variablesBoot: undefined, environment: undefined });
 });
 
 test('writes the file only when something changes', async () => {
@@ -107,6 +109,12 @@ test('records each changed file once', async () => {
   expect((await readState(host.files)).changedFiles).toEqual(['a', 'b', 'c']);
 });
 
+test('does not record the kubeconfig that the kubelet joined with', async () => {
+  const host = new ModelHost();
+  await recordChangedFiles(['C:\\K\\Bootstrap-Kubeconfig'], host.files);
+  expect(host.log).toEqual([]);
+});
+
 test('lies in the folder that the operator removes with everything else', () => {
   expect(stateFile).toBe('C:\\k\\wicd-state.json');
 });
@@ -121,7 +129,8 @@ test('reads what it has written', async () => {
     environment: fc.option(fc.array(variable), { nil: undefined }),
     stoppedServices: fc.array(text),
     swappedServices: fc.array(text),
-    reboot: fc.option(fc.record({ bootId: text, variables: fc.array(text) }), { nil: undefined }),
+    serviceEnvironment: fc.array(fc.record({ service: text, variables: fc.array(variable) })),
+    variablesBoot: fc.option(text, { nil: undefined }),
     changedFiles: fc.array(text),
     defenderExclusions: fc.array(fc.record({ path: text, done: fc.boolean() })),
   });

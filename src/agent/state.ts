@@ -1,14 +1,10 @@
 import { Fields, jsonIn } from '#base/fields.ts';
 import { attempt } from '#base/errors.ts';
-import { dir } from '#contract/paths.ts';
+import { pathKey } from '#contract/host-path.ts';
+import { dir, file } from '#contract/paths.ts';
 import type { OwnedVariable } from './environment/plan.ts';
 import type { Files } from './ports.ts';
-
-/** A requested reboot: in which boot, and for which variables. */
-export interface RebootRecord {
-  bootId: string;
-  variables: string[];
-}
+import type { ServiceVariables } from './services/environment.ts';
 
 /**
  * Reverted settings, and in which boot. Windows flushes its registry late: a power cut in that boot brings them back, and
@@ -29,7 +25,10 @@ export interface AgentState {
   stoppedServices: string[];
   /** Services of WMCO that a swap of sets has stopped; those that the version in place does not have are removed. */
   swappedServices: string[];
-  reboot: RebootRecord | undefined;
+  /** Variables that the agent has set for services. */
+  serviceEnvironment: ServiceVariables[];
+  /** Boot in which machine variables were changed: other programs see the change after a reboot. */
+  variablesBoot: string | undefined;
   /** The last boot that the agent has seen. */
   lastBoot: string | undefined;
   takenBack: TakenBack | undefined;
@@ -66,7 +65,9 @@ export function mayBeBack({ takenBack }: AgentState, bootId: string): Omit<Taken
 /** Called before the change, so that services are restarted for it even if the agent is interrupted in between. */
 export async function recordChangedFiles(paths: readonly string[], files: Files): Promise<void> {
   const { changedFiles } = await readState(files);
-  await changeState(files, { changedFiles: [...new Set([...changedFiles, ...paths])] });
+  // The kubelet reads it only for its first certificate, and every bundle has another token in it.
+  const read = paths.filter(path => pathKey(path) !== pathKey(file.bootstrapKubeconfig));
+  if (read.length > 0) await changeState(files, { changedFiles: [...new Set([...changedFiles, ...read])] });
 }
 
 /** A record that cannot be parsed counts as missing, so that it never blocks configuration or cleanup. */
@@ -80,7 +81,11 @@ function readFields(fields: Fields): AgentState {
     environment: fields.raw('environment') === undefined ? undefined : fields.objects('environment').map(readVariable),
     stoppedServices: fields.strings('stoppedServices'),
     swappedServices: fields.strings('swappedServices'),
-    reboot: fields.raw('reboot') === undefined ? undefined : readReboot(fields.object('reboot')),
+    serviceEnvironment: fields.objects('serviceEnvironment').map(item => ({
+      service: item.requiredString('service'),
+      variables: item.objects('variables').map(readVariable),
+    })),
+    variablesBoot: fields.string('variablesBoot'),
     lastBoot: fields.string('lastBoot'),
     takenBack: fields.raw('takenBack') === undefined ? undefined : readTakenBack(fields.object('takenBack')),
     changedFiles: fields.strings('changedFiles'),
@@ -106,8 +111,4 @@ function readTakenBack(fields: Fields): TakenBack {
     variables: fields.objects('variables').map(readVariable),
     certificates: fields.strings('certificates'),
   };
-}
-
-function readReboot(fields: Fields): RebootRecord {
-  return { bootId: fields.requiredString('bootId'), variables: fields.strings('variables') };
 }

@@ -129,9 +129,11 @@ export const errorCodes = {
   ACTIVATION_REVERTED: 'A host went back to its former files by itself, because the new agent did not report.',
   UPGRADE_UNHEALTHY: 'A node did not stay healthy after its upgrade.',
   UPGRADE_IMPOSSIBLE: 'A host cannot be upgraded as it is.',
+  SETTINGS_NOT_APPLIED: 'A node did not work with changed settings of its services.',
   REBOOT_LIMIT: 'A host requested more reboots in a day than are allowed.',
 
   // files for the node
+  KUBELET_SETTING_INVALID: 'A profile of windows-kubelet-config cannot be used and is ignored.',
   LOG_SETTING_INVALID: 'A log rotation variable of the operator has an invalid value.',
   CHECKSUMS_MALFORMED: 'The payload’s sha256sum file cannot be read.',
   PAYLOAD_CHECKSUM_MISSING: 'A payload file has no checksum.',
@@ -140,6 +142,8 @@ export const errorCodes = {
   CACHE_FOLDER_UNSAFE: 'Other users can write to the folder for packed payload files.',
   PULL_SECRET_MALFORMED: 'The cluster pull secret cannot be read.',
   MIRROR_SET_INVALID: 'An entry of a mirror set cannot be used.',
+  REGISTRY_SOURCE_UNSUPPORTED: 'Windows nodes cannot follow an entry of the image configuration of the cluster.',
+  REGISTRY_NOT_BLOCKED: 'Windows nodes can pull from a registry that the image configuration of the cluster forbids.',
   SECRET_KEY_MISSING: 'A Secret lacks a key that is needed.',
   KUBECONFIG_MALFORMED: 'A kubeconfig cannot be read.',
   TLS_PAIR_INVALID: 'The certificate or key in a TLS Secret cannot be used, or the two do not belong together.',
@@ -189,7 +193,6 @@ export const errorCodes = {
   SERVICES_INCOMPLETE: 'Some services are not in the desired state.',
   SERVICES_WAITING: 'Services wait for the network of the host, which is set up while it joins.',
   NODE_NOT_READY: 'The Node did not become ready in time.',
-  ENVIRONMENT_NOT_EFFECTIVE: 'A machine variable has a different value in processes, even after a reboot.',
   AGENT_UNIDENTIFIED: 'The agent has no credential that the API server accepts.',
   AGENT_KEY_MISSING: 'A key file of the agent is missing or cannot be used.',
   AGENT_REPORT_MISSING: 'The ConfigMap to which the agent of a host reports does not exist.',

@@ -10,9 +10,9 @@ const renderFiles = (...words: string[]) =>
   runWmco(['render', 'files', '-f', example('cluster.yaml'), example('secrets.yaml'), ...words]);
 
 const notes: [words: string[], note: string][] = [
-  [[], 'note: 3 values are redacted; use --show-secrets to print them\n'],
-  [['-o', 'json'], 'note: 3 values are redacted; use --show-secrets to print them\n'],
-  [['-o', 'yaml'], 'note: 3 values are redacted; use --show-secrets to print them\n'],
+  [[], 'note: 4 values are redacted; use --show-secrets to print them\n'],
+  [['-o', 'json'], 'note: 4 values are redacted; use --show-secrets to print them\n'],
+  [['-o', 'yaml'], 'note: 4 values are redacted; use --show-secrets to print them\n'],
   [['--show-secrets'], ''],
 ];
 for (const [words, note] of notes) {
@@ -26,7 +26,7 @@ test('files -o dir=PATH: says how many values are redacted in the files', async 
   const folder = await mkdtemp(join(tmpdir(), 'wmco-redacted-'));
   const { err } = await renderFiles('-o', `dir=${folder}`);
   await rm(folder, { recursive: true });
-  expect(err).toBe('note: 3 values are redacted; use --show-secrets to print them\n');
+  expect(err).toBe('note: 4 values are redacted; use --show-secrets to print them\n');
 });
 
 test('registries: says that one value is redacted', async () => {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { toBase64 } from '#base/bytes.ts';
 import { configMapName } from '#contract/names.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import { configMaps, serviceCidrs } from '#kube/resources.ts';
@@ -13,6 +14,8 @@ import {
   machineConfig,
   openshiftCluster,
   type PlainObject,
+  proxyConfig,
+  registryCaPem,
   trustedCa,
 } from '../../test/kit/openshift-objects.ts';
 import { benchNamespace } from '../../test/kit/source-bench.ts';
@@ -108,7 +111,7 @@ test('is not disturbed by objects of other names', () => {
   let told = 0;
   source.onChange(() => (told += 1));
   api.put(openshift.infrastructures, { metadata: { name: 'other' } });
-  api.put(configMaps, { metadata: { name: configMapName.trustedCa, namespace: benchNamespace } });
+  api.put(configMaps, { metadata: { name: configMapName.trustedCa, namespace: 'other' } });
   expect(told).toBe(0);
 });
 
@@ -126,6 +129,51 @@ for (const [name, bundle, want] of bundles) {
   });
 }
 
+const on = { httpProxy: 'http://user:sesame@proxy:3128', noProxy: '.svc' };
+
+test('PRX-01, PRX-04: follows the Proxy of the cluster, whatever the environment of the operator says', () => {
+  const { api, source } = setUpWith([...openshiftCluster(), trustedCa('bundle', benchNamespace)], { proxy });
+  expect(source.read().facts?.proxy).toEqual(proxy);
+  put(api, proxyConfig(on));
+  expect(source.read().facts).toMatchObject({
+    proxy: { HTTP_PROXY: on.httpProxy, NO_PROXY: '.svc' },
+    trustedCa: 'bundle',
+  });
+  put(api, proxyConfig());
+  expect(source.read().facts).toMatchObject({ proxy: {}, trustedCa: undefined });
+  api.remove(openshift.proxyConfigs, 'cluster');
+  expect(source.read().facts?.proxy).toEqual(proxy);
+});
+
+test('CA-01: a proxy that is switched on counts when its bundle is there, and hosts join as before until then', () => {
+  const { api, source } = setUpWith([...openshiftCluster(), proxyConfig()]);
+  expect(source.read().facts).toMatchObject({ proxy: {}, trustedCa: undefined });
+  put(api, proxyConfig(on));
+  expect(source.read().facts).toMatchObject({ proxy: {}, trustedCa: undefined });
+  put(api, trustedCa(undefined, benchNamespace));
+  expect(source.read().facts).toMatchObject({ proxy: {}, trustedCa: undefined });
+  put(api, trustedCa('bundle', benchNamespace));
+  expect(source.read().facts).toMatchObject({ proxy: { HTTP_PROXY: on.httpProxy }, trustedCa: 'bundle' });
+});
+
+test('CA-01, CA-03: a bundle that goes away is kept until the next one is injected', () => {
+  const { api, source } = setUpWith([...openshiftCluster(), proxyConfig(on), trustedCa('one', benchNamespace)]);
+  expect(source.read().facts?.trustedCa).toBe('one');
+  api.remove(configMaps, configMapName.trustedCa, benchNamespace);
+  put(api, proxyConfig({ ...on, noProxy: '.other' }));
+  expect(source.read().facts).toMatchObject({ proxy: { NO_PROXY: '.other' }, trustedCa: 'one' });
+  put(api, trustedCa('', benchNamespace));
+  expect(source.read().facts?.trustedCa).toBe('one');
+  put(api, trustedCa('two', benchNamespace));
+  expect(source.read().facts?.trustedCa).toBe('two');
+});
+
+test('CA-04, CA-05: follows the kubelet CA of the ControllerConfig', () => {
+  const { api, source } = setUpWith(openshiftCluster());
+  put(api, controllerConfig({ kubeAPIServerServingCAData: toBase64(`${kubeletCaPem}${registryCaPem}`) }));
+  expect(source.read().facts?.kubeletCa).toBe(`${kubeletCaPem}${registryCaPem}`);
+});
+
 test('watches only what the server has', () => {
   const asked: string[] = [];
   const api = new WatchedApi(manualClock());
@@ -141,9 +189,11 @@ test('watches only what the server has', () => {
     'networks.config.openshift.io {"fieldSelector":"metadata.name=cluster"}',
     'networks.operator.openshift.io {"fieldSelector":"metadata.name=cluster"}',
     'apiservers.config.openshift.io {"fieldSelector":"metadata.name=cluster"}',
+    'proxies.config.openshift.io {"fieldSelector":"metadata.name=cluster"}',
     'controllerconfigs.machineconfiguration.openshift.io {}',
+    `configmaps. {"namespace":"${benchNamespace}","fieldSelector":"metadata.name=trusted-ca"}`,
   ]);
-  expect(openshiftResources).toHaveLength(6);
+  expect(openshiftResources).toHaveLength(7);
 });
 
 test('shows the objects themselves with their kind', () => {

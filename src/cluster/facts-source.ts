@@ -5,7 +5,7 @@ import type { KubeResource, Resource } from '#kube/resource.ts';
 import { configMaps } from '#kube/resources.ts';
 import * as openshift from '#kube/resources-openshift.ts';
 import type { DiscoveryAccess } from './discovery-objects.ts';
-import type { FactsReading, OperatorSettings } from './facts.ts';
+import type { ClusterFacts, FactsReading, OperatorSettings } from './facts.ts';
 import { clusterDescription, kubernetesFacts } from './kubernetes.ts';
 import { openshiftFacts } from './openshift.ts';
 
@@ -30,6 +30,7 @@ const openshiftObjects: readonly (readonly [Resource, name?: string])[] = [
   [openshift.networkConfigs, 'cluster'],
   [openshift.networkOperators, 'cluster'],
   [openshift.apiServerConfigs, 'cluster'],
+  [openshift.proxyConfigs, 'cluster'],
   [openshift.machineConfigs],
   [openshift.controllerConfigs],
 ];
@@ -42,18 +43,18 @@ export function openshiftSource(
   settings: OperatorSettings,
   serves: (resource: Resource) => boolean,
 ): FactsSource {
-  const { namespace, proxy } = settings;
+  const { namespace } = settings;
   const watched = openshiftObjects
     .filter(([resource]) => serves(resource))
     .map(([resource, name]) => watch(informers, resource, name === undefined ? {} : { name }));
-  if (Object.keys(proxy).length > 0)
-    watched.push(watch(informers, configMaps, { name: configMapName.trustedCa, namespace }));
-  return new WatchedFacts(watched, objects => openshiftFacts(objects, settings));
+  // Also without a proxy, which may be switched on at any time.
+  watched.push(watch(informers, configMaps, { name: configMapName.trustedCa, namespace }));
+  return new WatchedFacts(watched, (objects, last) => openshiftFacts(objects, settings, last));
 }
 
 export function kubernetesSource(
   informers: InformerFactory,
-  { namespace, kubeletVersion }: Pick<OperatorSettings, 'namespace' | 'kubeletVersion'>,
+  { namespace, kubeletVersion, proxy }: Pick<OperatorSettings, 'namespace' | 'kubeletVersion' | 'proxy'>,
   { readable, denied }: DiscoveryAccess,
 ): FactsSource {
   const own = [clusterDescription, rootCa.name].map(name => watch(informers, configMaps, { name, namespace }));
@@ -67,6 +68,7 @@ export function kubernetesSource(
       clusterCa: dataOf(objects, rootCa.name)?.[rootCa.key] ?? '',
       objects,
       denied,
+      proxy,
       ...(kubeletVersion !== undefined && { kubeletVersion }),
     }),
   );
@@ -92,20 +94,25 @@ function watch<T extends KubeResource>(
   };
 }
 
+type ReadAll = (objects: readonly KubeObject[], last: ClusterFacts | undefined) => FactsReading;
+
 class WatchedFacts implements FactsSource {
   readonly #watched: readonly Watched[];
-  readonly #readAll: (objects: readonly KubeObject[]) => FactsReading;
+  readonly #readAll: ReadAll;
   readonly #listeners = new Set<() => void>();
   #cached: FactsReading | undefined;
+  #last: ClusterFacts | undefined;
 
-  constructor(watched: readonly Watched[], readAll: (objects: readonly KubeObject[]) => FactsReading) {
+  constructor(watched: readonly Watched[], readAll: ReadAll) {
     this.#watched = watched;
     this.#readAll = readAll;
     for (const each of watched) each.onChange(() => this.#invalidate());
   }
 
   read(): FactsReading {
-    return (this.#cached ??= this.#readAll(this.objects()));
+    this.#cached ??= this.#readAll(this.objects(), this.#last);
+    this.#last = this.#cached.facts ?? this.#last;
+    return this.#cached;
   }
 
   objects(): KubeObject[] {

@@ -39,10 +39,12 @@ export interface OperatorSettings {
   version: string;
   debug: boolean;
   logRotation: LogRotation;
-  /** Proxy variables present in the environment, by name. Values may hold a password. */
+  /** Proxy variables in the environment of the operator, by name; they count in clusters without a Proxy object. */
   proxy: Record<string, string>;
   /** Of the payload; missing if it is not known. */
   kubeletVersion?: string;
+  /** Names of the optional programs in the payload. */
+  optionalPrograms?: readonly string[];
 }
 
 /** Everything about the cluster that the configuration of a Windows node depends on. */
@@ -57,10 +59,14 @@ export interface ClusterFacts {
   kubeletCa: string;
   /** Bundles of users first, then those of the cluster. */
   registryBundles: RegistryBundle[];
+  /** Proxy variables of hosts, by name; empty without a proxy. Values may hold a password. */
+  proxy: Readonly<Record<string, string>>;
   /** Merged bundle of the ConfigMap trusted-ca; undefined without a cluster proxy. */
   trustedCa: string | undefined;
   /** Of the payload: newer kubelets reject flags and feature gates that older ones need. Missing if it is not known. */
   kubeletVersion?: string;
+  /** Names of the optional programs in the payload. */
+  optionalPrograms?: readonly string[];
 }
 
 export interface FactsReading {

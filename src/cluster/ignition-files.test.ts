@@ -11,6 +11,7 @@ import { readWorkerConfig } from './ignition.ts';
 import { readWorkerFiles } from './ignition-files.ts';
 
 const cloudConf = '/etc/kubernetes/cloud.conf';
+const acr = '/etc/kubernetes/credential-providers/acr-credential-provider.yaml';
 const providers = '/etc/kubernetes/credential-providers/ecr-credential-provider.yaml';
 const asked: KubeletArguments = { 'cloud-config': cloudConf };
 
@@ -31,6 +32,12 @@ const selections: [name: string, files: PlainObject[], kubelet: KubeletArguments
   ],
   ['no cloud config that nobody asks for', [ignitionFile(cloudConf, 'C')], { 'cloud-provider': 'aws' }, {}],
   ['the credential providers always', [ignitionFile(providers, 'P')], {}, { [providers]: 'P' }],
+  [
+    'the cloud config for the credential provider of Azure',
+    [ignitionFile(acr, 'A'), ignitionFile(cloudConf, 'C')],
+    {},
+    { [acr]: 'A', [cloudConf]: 'C' },
+  ],
   ['both', [ignitionFile(providers, 'P'), ignitionFile(cloudConf, 'C')], asked, { [cloudConf]: 'C', [providers]: 'P' }],
   ['no other file', [ignitionFile('/etc/other', 'O'), ignitionFile(`${cloudConf}.bak`, 'B')], asked, {}],
   [

@@ -10,8 +10,12 @@ const maxUnpackedBytes = 4 * 1024 * 1024;
 
 /** Decodes the files of the workers that Windows nodes get as well, by their path on Linux. Other files are not decoded. */
 export function readWorkerFiles(config: WorkerConfig, kubelet: KubeletArguments): Record<string, string> {
-  const wanted: string[] = [workerFile.credentialProviders];
-  if (Object.hasOwn(kubelet, 'cloud-config')) wanted.push(workerFile.cloudConfig);
+  const { cloudConfig, acrCredentialProvider, ...others } = workerFile;
+  const wanted: string[] = [acrCredentialProvider, ...Object.values(others)];
+  // The provider of Azure reads it, too.
+  const isAsked =
+    Object.hasOwn(kubelet, 'cloud-config') || config.files.some(({ path }) => path === acrCredentialProvider);
+  if (isAsked) wanted.push(cloudConfig);
   const found = config.files.filter(file => wanted.includes(file.path));
   return Object.fromEntries(found.map(file => [file.path, decode(file, config.label)]));
 }

@@ -22,6 +22,7 @@ test('needs two keys where no object can be read, and sets defaults for the rest
       workerFiles: {},
       kubeletCa: certificate,
       registryBundles: [],
+      proxy: {},
       trustedCa: undefined,
       reserved: { networks: ['10.96.0.0/12'], addresses: [], names: ['api.example.com'], domains: [] },
     },

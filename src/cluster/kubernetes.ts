@@ -79,13 +79,15 @@ export interface KubernetesCluster {
   objects: readonly KubeObject[];
   /** Labels of those that the operator is not allowed to read. */
   denied: readonly string[];
+  /** Proxy variables of the operator's environment. */
+  proxy?: Readonly<Record<string, string>>;
   /** Of the payload. */
   kubeletVersion?: string;
 }
 
 /** Reads all facts and continues after a problem, so that users can fix all of them at once. */
 export function kubernetesFacts(cluster: KubernetesCluster): FactsReading {
-  const { data = {}, clusterCa, kubeletVersion } = cluster;
+  const { data = {}, clusterCa, proxy = {}, kubeletVersion } = cluster;
   const findings: AppError[] = [];
   const collect = <T>(run: () => T): T | undefined => {
     const result = attempt(run);
@@ -121,6 +123,7 @@ export function kubernetesFacts(cluster: KubernetesCluster): FactsReading {
     workerFiles: {},
     kubeletCa: read(descriptionKey.kubeletClientCa, readCertificates, clusterCa),
     registryBundles: [],
+    proxy,
     trustedCa: ownMember(data, descriptionKey.trustedCa),
     ...(kubeletVersion !== undefined && { kubeletVersion }),
   };

@@ -8,6 +8,7 @@ import { latestRenderedWorker, readKubeletArguments, readWorkerConfig, summarise
 import type { WorkerConfig } from './ignition.ts';
 import { readWorkerFiles } from './ignition-files.ts';
 import { readApiServerUrl, readPlatform } from './infrastructure.ts';
+import { clusterProxy } from './proxy.ts';
 import { newestVersion } from './server-version.ts';
 
 const config = { group: 'config.openshift.io', name: 'cluster' };
@@ -18,6 +19,7 @@ const wanted = {
   networkOperator: { group: 'operator.openshift.io', kind: 'Network', resource: 'networks', name: 'cluster' },
   infrastructure: { ...config, kind: 'Infrastructure', resource: 'infrastructures' },
   apiServer: { ...config, kind: 'APIServer', resource: 'apiservers' },
+  proxy: { ...config, kind: 'Proxy', resource: 'proxies' },
   controllerConfig: {
     ...machineConfig,
     kind: 'ControllerConfig',
@@ -84,14 +86,21 @@ export class OpenshiftObjects {
     return readControllerConfig(findObject(this.#objects, wanted.controllerConfig)).registryBundles;
   }
 
+  /** Proxy variables by name: the object decides, also against the environment of the operator. */
+  proxy(): Readonly<Record<string, string>> {
+    const object = objectsOfKind(this.#objects, wanted.proxy).find(({ meta }) => meta.name === wanted.proxy.name);
+    return object === undefined ? this.#settings.proxy : clusterProxy(object);
+  }
+
   /** The CA bundle that the cluster injects for its proxy; undefined without a proxy. */
   trustedCa(): string | undefined {
-    if (Object.keys(this.#settings.proxy).length === 0) return undefined;
+    if (Object.keys(this.proxy()).length === 0) return undefined;
     const { namespace } = this.#settings;
     const place = { group: '', kind: 'ConfigMap', resource: 'configmaps', name: configMapName.trustedCa, namespace };
     const configMap = findObject(this.#objects, place);
-    const bundle = configMap.fields.object('data').string(trustedCaKey);
-    if (bundle !== undefined) return bundle;
+    const bundle = configMap.fields.object('data').string(trustedCaKey) ?? '';
+    // The cluster adds the CAs of its own image, so it never injects an empty bundle.
+    if (bundle.trim() !== '') return bundle;
     throw new AppError('FIELD_INVALID', `${configMap.label}: data[${JSON.stringify(trustedCaKey)}] is missing`, {
       remedy:
         'Wait until the cluster network operator injects the bundle; check with `oc get clusteroperator network`.',

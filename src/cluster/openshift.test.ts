@@ -15,6 +15,7 @@ import {
   networkConfig,
   networkOperator,
   openshiftCluster,
+  proxyConfig,
   type PlainObject,
   readObjects,
   registryCaPem,
@@ -49,6 +50,7 @@ test('reads all facts of a healthy cluster', () => {
         { file: 'mirror.example.com..5000', data: registryCaPem },
         { file: 'image-registry.openshift-image-registry.svc..5000', data: kubeletCaPem },
       ],
+      proxy: {},
       trustedCa: undefined,
       reserved: {
         networks: ['172.30.0.0/16', '10.128.0.0/14', '10.132.0.0/14'],
@@ -107,13 +109,13 @@ test('needs no APIServer object and no Node for the facts', () => {
 
 test('reads the injected bundle only behind a proxy', () => {
   expect(factsOf({}, [trustedCa('BUNDLE')], behindProxy).facts?.trustedCa).toBe('BUNDLE');
-  expect(factsOf({}, [trustedCa('')], behindProxy).facts?.trustedCa).toBe('');
   expect(factsOf({}, [trustedCa('BUNDLE')]).facts?.trustedCa).toBeUndefined();
 });
 
 const bundleProblems: [name: string, more: PlainObject[], code: string, part: string][] = [
   ['is missing', [], 'OBJECT_MISSING', 'ConfigMap openshift-windows-machine-config-operator/trusted-ca'],
   ['is in another namespace', [trustedCa('B', 'default')], 'OBJECT_MISSING', 'trusted-ca is not among the objects'],
+  ['is empty', [trustedCa('\n')], 'FIELD_INVALID', 'data["ca-bundle.crt"] is missing'],
   ['is not filled yet', [trustedCa(undefined)], 'FIELD_INVALID', 'data["ca-bundle.crt"] is missing'],
 ];
 for (const [name, more, code, part] of bundleProblems)
@@ -211,7 +213,7 @@ function withJunk(value: unknown, path: readonly number[], junk: unknown): unkno
 }
 
 test('junk anywhere in any object gives findings and failed checks, never a crash', () => {
-  const all = [...openshiftCluster(), trustedCa('BUNDLE')];
+  const all = [...openshiftCluster(), proxyConfig({ httpProxy: 'http://p', noProxy: '.svc' }), trustedCa('BUNDLE')];
   const place = fc.record({
     object: fc.nat(all.length - 1),
     member: fc.constantFrom('spec', 'status', 'data'),

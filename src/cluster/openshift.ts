@@ -21,8 +21,15 @@ import { OpenshiftObjects } from './openshift-objects.ts';
 import { checkServerVersion } from './server-version.ts';
 import { readTlsProfile, tlsInForce } from './tls-profile.ts';
 
-/** Reads all facts and continues after a problem, so that users can fix all of them at once. */
-export function openshiftFacts(objects: readonly KubeObject[], settings: OperatorSettings): FactsReading {
+/**
+ * Reads all facts and continues after a problem, so that users can fix all of them at once. `last` are the facts before: they bridge the
+ * time in which the cluster injects the CA bundle of its proxy.
+ */
+export function openshiftFacts(
+  objects: readonly KubeObject[],
+  settings: OperatorSettings,
+  last?: ClusterFacts,
+): FactsReading {
   const cluster = new OpenshiftObjects(objects, settings);
   const findings: AppError[] = [];
   const read = <T>(reader: () => T): T => {
@@ -46,10 +53,36 @@ export function openshiftFacts(objects: readonly KubeObject[], settings: Operato
     workerFiles: read(() => cluster.workerFiles()),
     kubeletCa: read(() => cluster.kubeletCa()),
     registryBundles: read(() => cluster.registryBundles()),
-    trustedCa: read(() => cluster.trustedCa()),
+    ...read(() => proxyFacts(cluster, last)),
     ...(settings.kubeletVersion !== undefined && { kubeletVersion: settings.kubeletVersion }),
+    ...(settings.optionalPrograms !== undefined && { optionalPrograms: settings.optionalPrograms }),
   };
   return { facts: findings.length === 0 ? facts : undefined, findings };
+}
+
+/** Whether the cluster has a proxy, or will have one as soon as its CA bundle is there. */
+export function wantsProxy(
+  objects: readonly KubeObject[],
+  settings: Pick<OperatorSettings, 'namespace' | 'proxy'>,
+): boolean {
+  const proxy = attempt(() => new OpenshiftObjects(objects, settings).proxy());
+  return proxy.ok && Object.keys(proxy.value).length > 0;
+}
+
+/**
+ * A proxy that is switched on counts as soon as its bundle is there: variables and certificates reach hosts together, and hosts join
+ * as before meanwhile. A bundle that goes away, such as with a deleted ConfigMap, is kept until the next one is injected.
+ */
+function proxyFacts(
+  cluster: OpenshiftObjects,
+  last: Pick<ClusterFacts, 'proxy' | 'trustedCa'> | undefined,
+): Pick<ClusterFacts, 'proxy' | 'trustedCa'> {
+  const proxy = cluster.proxy();
+  const bundle = attempt(() => cluster.trustedCa());
+  if (bundle.ok) return { proxy, trustedCa: bundle.value };
+  if (last === undefined) throw bundle.error;
+  const { trustedCa } = last;
+  return { proxy: trustedCa === undefined ? last.proxy : proxy, trustedCa };
 }
 
 export interface CheckResult {

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { type Environment, proxyVariables } from './proxy.ts';
+import { attempt } from '#base/errors.ts';
+import { proxyConfig, readObjects } from '../../test/kit/openshift-objects.ts';
+import { clusterProxy, type Environment, proxyVariables } from './proxy.ts';
 
 const url = 'http://user:word@proxy.example.com:3128';
 
@@ -26,4 +28,28 @@ for (const [name, environment, enabled, variables] of cases)
 test('keeps the order in which the variables are written, whatever that of the environment', () => {
   const { variables } = proxyVariables({ NO_PROXY: 'c', HTTPS_PROXY: 'b', HTTP_PROXY: 'a' });
   expect(Object.keys(variables)).toEqual(['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']);
+});
+
+const statuses: [name: string, status: Record<string, unknown>, variables: Record<string, string>][] = [
+  ['no proxy', {}, {}],
+  ['empty values', { httpProxy: '', httpsProxy: '', noProxy: '' }, {}],
+  ['exceptions without a proxy', { noProxy: '.svc' }, {}],
+  [
+    'all three',
+    { noProxy: '.svc', httpsProxy: url, httpProxy: url },
+    { HTTP_PROXY: url, HTTPS_PROXY: url, NO_PROXY: '.svc' },
+  ],
+  ['one', { httpsProxy: url }, { HTTPS_PROXY: url }],
+];
+for (const [name, status, variables] of statuses)
+  test(`PRX-01: Proxy of the cluster: ${name}`, () => {
+    const [object] = readObjects([proxyConfig(status)]);
+    expect(object && clusterProxy(object)).toEqual(variables);
+  });
+
+test('an invalid Proxy is reported without its value', () => {
+  const [object] = readObjects([proxyConfig({ httpProxy: [url] })]);
+  const result = attempt(() => object && clusterProxy(object));
+  expect(result).toMatchObject({ ok: false, error: { code: 'FIELD_INVALID' } });
+  expect(JSON.stringify(result)).not.toContain('word');
 });

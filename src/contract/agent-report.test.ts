@@ -22,6 +22,8 @@ const full: AgentReport = {
   nodeUid: 'uid-1',
   confirmedBoot: '16',
   rebootRequired: true,
+  services: `v1:${'a'.repeat(32)}:${'b'.repeat(32)}`,
+  variablesBoot: 'boot-1',
   events: [event],
 };
 

@@ -1,6 +1,7 @@
 import { isRecord, jsonIn } from '#base/fields.ts';
 import { sha256 } from '#base/sha256.ts';
 import type { EventText } from './events.ts';
+import { parseDesiredServices, printDesiredServices } from './services/hash.ts';
 
 /**
  * What the agent reports about its host: one ConfigMap in the operator's namespace, created by the operator and updated
@@ -33,6 +34,10 @@ export interface AgentReport {
   confirmedBoot: string;
   /** New variables or certificates need a reboot. */
   rebootRequired: boolean;
+  /** The annotation `desired-services` that the agent has applied; '' before the first. */
+  services: string;
+  /** Boot in which machine variables were changed: programs other than ours see them after a reboot. '' when none were. */
+  variablesBoot: string;
   /** Newest last. */
   events: ReportEvent[];
 }
@@ -49,6 +54,8 @@ export const emptyReport: AgentReport = {
   nodeUid: '',
   confirmedBoot: '',
   rebootRequired: false,
+  services: '',
+  variablesBoot: '',
   events: [],
 };
 
@@ -73,7 +80,7 @@ export function isReportName(name: string): boolean {
 
 /** Data of the ConfigMap. */
 export function printReport(report: AgentReport): Record<string, string> {
-  const { version, bootId, nodeUid, confirmedBoot, rebootRequired, events } = report;
+  const { version, bootId, nodeUid, confirmedBoot, rebootRequired, services, variablesBoot, events } = report;
   const kept = events.slice(-maxEvents).map(({ type, reason, message, time }) => ({
     type,
     reason,
@@ -86,6 +93,8 @@ export function printReport(report: AgentReport): Record<string, string> {
     nodeUID: nodeUid,
     confirmedBootID: confirmedBoot,
     rebootRequired: String(rebootRequired),
+    ...(services !== '' && { services }),
+    ...(variablesBoot !== '' && { variablesBootID: variablesBoot }),
     events: JSON.stringify(kept),
   };
 }
@@ -93,12 +102,16 @@ export function printReport(report: AgentReport): Record<string, string> {
 /** Invalid parts count as missing. */
 export function parseReport(data: Readonly<Record<string, string>> = {}): AgentReport {
   const { version = '', bootID = '', nodeUID = '', confirmedBootID = '', rebootRequired, events = '' } = data;
+  const { services, variablesBootID = '' } = data;
+  const applied = parseDesiredServices(services);
   return {
     version: plain.test(version) ? version : '',
     bootId: plain.test(bootID) ? bootID : '',
     nodeUid: plain.test(nodeUID) ? nodeUID : '',
     confirmedBoot: plain.test(confirmedBootID) ? confirmedBootID : '',
     rebootRequired: rebootRequired === 'true',
+    services: applied === undefined ? '' : printDesiredServices(applied),
+    variablesBoot: plain.test(variablesBootID) ? variablesBootID : '',
     events: parseEvents(events),
   };
 }

@@ -162,7 +162,32 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
   [eventText.instanceTeardownFailure('no answer'), 'Warning', 'InstanceTeardownFailure', 'no answer'],
   [eventText.instanceRemovalIncomplete('a file'), 'Warning', 'InstanceRemovalIncomplete', 'a file'],
   [eventText.privateKeyUnusable('not a key'), 'Warning', 'PrivateKeyUnusable', 'not a key'],
-  [eventText.mirrorIgnored('a wildcard'), 'Warning', 'MirrorIgnored', 'a wildcard'],
+  ...(['mirrorIgnored', 'noMirrorLeft', 'registryNotBlocked', 'registrySourceIgnored'] as const).map(
+    (name): (typeof cases)[number] => [
+      eventText[name]({ message: 'a wildcard', remedy: 'List registries.' }),
+      'Warning',
+      `${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      'a wildcard. List registries.',
+    ],
+  ),
+  [
+    eventText.moreMirrorProblems(2),
+    'Warning',
+    'MoreMirrorProblems',
+    '2 more problems. Run wmco check mirrors to see all',
+  ],
+  [
+    eventText.mirrorPathDiffers('at b, not at a'),
+    'Warning',
+    'MirrorPathDiffers',
+    'at b, not at a. Copy the image to the path that Windows nodes ask for',
+  ],
+  [
+    eventText.mirrorNotUsed('old'),
+    'Warning',
+    'MirrorNotUsed',
+    'Windows nodes do not use ImageContentSourcePolicy old. Create an ImageDigestMirrorSet from it: oc adm migrate icsp',
+  ],
   [
     eventText.nodeNotCounted('n1', 'not ready'),
     'Warning',
@@ -176,11 +201,24 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'ROLLOUT_SETTING_INVALID: soak is x. Set soak.',
   ],
   [
+    eventText.kubeletSettingInvalid({ code: 'KUBELET_SETTING_INVALID', message: 'maxPods is 0', remedy: 'Set it.' }),
+    'Warning',
+    'KubeletSettingInvalid',
+    'KUBELET_SETTING_INVALID: maxPods is 0. Set it.',
+  ],
+  [
     eventText.instanceRebooted('10.1.42.1', 'win-1'),
     'Normal',
     'InstanceRebooted',
     'Rebooted instance with address 10.1.42.1; Node win-1 is ready',
   ],
+  [
+    eventText.settingsApplied('10.1.42.1', 'win-1'),
+    'Normal',
+    'SettingsApplied',
+    'Services of instance with address 10.1.42.1 run with the changed settings; Node win-1 is ready',
+  ],
+  [eventText.settingsFailure('HOST_X: bad'), 'Warning', 'SettingsFailure', 'HOST_X: bad'],
   [eventText.instanceRebootFailure('HOST_X: bad'), 'Warning', 'InstanceRebootFailure', 'HOST_X: bad'],
   [
     eventText.versionClaimed('win-5', 'its Node claims version v1'),

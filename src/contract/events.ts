@@ -54,6 +54,12 @@ export const eventText = {
   instanceRebooted: (address: string, node: string) =>
     normal('InstanceRebooted', `Rebooted instance with address ${address}; Node ${node} is ready`),
   instanceRebootFailure: (message: string) => warning('InstanceRebootFailure', message),
+  settingsApplied: (address: string, node: string) =>
+    normal(
+      'SettingsApplied',
+      `Services of instance with address ${address} run with the changed settings; Node ${node} is ready`,
+    ),
+  settingsFailure: (message: string) => warning('SettingsFailure', message),
   rebootLimitReached: ({ code, message, remedy }: EventProblem) =>
     warning('RebootLimitReached', `${code}: ${message}. ${remedy}`),
   versionClaimed: (node: string, why: string) =>
@@ -103,7 +109,24 @@ export const eventText = {
   hostKeyChanged: (address: string, remedy: string) =>
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
   privateKeyUnusable: (message: string) => warning('PrivateKeyUnusable', message),
-  mirrorIgnored: (message: string) => warning('MirrorIgnored', message),
+  /** New: the Go operator leaves these to the logs. */
+  mirrorIgnored: ({ message, remedy }: Pick<EventProblem, 'message' | 'remedy'>) =>
+    warning('MirrorIgnored', `${message}. ${remedy}`),
+  mirrorPathDiffers: (message: string) =>
+    warning('MirrorPathDiffers', `${message}. Copy the image to the path that Windows nodes ask for`),
+  noMirrorLeft: ({ message, remedy }: Pick<EventProblem, 'message' | 'remedy'>) =>
+    warning('NoMirrorLeft', `${message}. ${remedy}`),
+  mirrorNotUsed: (name: string) =>
+    warning(
+      'MirrorNotUsed',
+      `Windows nodes do not use ImageContentSourcePolicy ${name}. Create an ImageDigestMirrorSet from it: oc adm migrate icsp`,
+    ),
+  registryNotBlocked: ({ message, remedy }: Pick<EventProblem, 'message' | 'remedy'>) =>
+    warning('RegistryNotBlocked', `${message}. ${remedy}`),
+  registrySourceIgnored: ({ message, remedy }: Pick<EventProblem, 'message' | 'remedy'>) =>
+    warning('RegistrySourceIgnored', `${message}. ${remedy}`),
+  moreMirrorProblems: (count: number) =>
+    warning('MoreMirrorProblems', `${count} more problems. Run wmco check mirrors to see all`),
   /** New: the Go operator leaves these to the logs. */
   exporterCertificateUnusable: ({ code, message, remedy }: EventProblem) =>
     warning('ExporterCertificateUnusable', `${code}: ${message}. ${remedy}`),
@@ -117,6 +140,8 @@ export const eventText = {
     ),
   rolloutSettingInvalid: ({ code, message, remedy }: EventProblem) =>
     warning('RolloutSettingInvalid', `${code}: ${message}. ${remedy}`),
+  kubeletSettingInvalid: ({ code, message, remedy }: EventProblem) =>
+    warning('KubeletSettingInvalid', `${code}: ${message}. ${remedy}`),
   servicesMissing: (name: string) =>
     warning(
       'ServicesConfigMissing',

@@ -1,9 +1,11 @@
 import { shown } from '#base/errors.ts';
-import { dir } from './paths.ts';
+import { dir, file } from './paths.ts';
 
 /** Folders for files of the operator; the first is for the agent alone. */
 const closed = [dir.staged];
 const open = [dir.k, dir.temp, dir.log];
+/** The only files in folders of other programs. */
+const single: readonly string[] = [file.registryLogins];
 
 /**
  * Throws the error of `invalid` for the first problem: a path that is not allowed, or two paths of the same file on
@@ -36,6 +38,7 @@ export function parentOf(path: string): string {
 /** Why the path is not allowed; undefined when it is. */
 function placeProblem(path: string): string | undefined {
   const isBelow = (directory: string) => pathKey(path).startsWith(pathKey(`${directory}\\`));
+  if (single.includes(path)) return undefined;
   if (!open.some(isBelow) || closed.some(isBelow)) return `is not below ${open.join(', ')}, or is below ${closed[0]}`;
   // Longer paths need a prefix that not every program supports.
   if (path.length > 259) return 'is longer than 259 characters';

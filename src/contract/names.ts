@@ -10,6 +10,8 @@ export const nodeAnnotation = {
   version: `${prefix}/version`,
   /** Written by the operator: which services ConfigMap the agent must apply. */
   desiredVersion: `${prefix}/desired-version`,
+  /** New, written by the operator: the settings of services that the agent may apply, as version and hashes. */
+  desiredServices: `${prefix}/desired-services`,
   pubKeyHash: `${prefix}/pub-key-hash`,
   username: `${prefix}/username`,
   /** Requests a reboot of the host; the value is empty. */
@@ -41,6 +43,11 @@ export const nodeLabel = {
 export const machineLabel = {
   osId: 'machine.openshift.io/os-id',
   ignore: `${prefix}/ignore`,
+} as const;
+
+export const servicesAnnotation = {
+  /** On a services ConfigMap: part of the hash of its content. */
+  salt: `${prefix}/hash-salt`,
 } as const;
 
 export const instanceAnnotation = {
@@ -113,6 +120,8 @@ export const configMapName = {
   rolloutGrants: 'windows-rollout-grants',
   /** New: hosts that were removed by force and may come back, written by the operator. */
   removedHosts: 'windows-removed-hosts',
+  /** New: settings of kubelets, written by users only. */
+  kubeletConfig: 'windows-kubelet-config',
 } as const;
 
 /** The Service for which a service CA issues the certificate of the exporters. It has no endpoints. */

@@ -15,6 +15,10 @@ export const versionKey = 'version';
 export const clusterSuitable = 'ClusterSuitable';
 /** Whether the settings of the disruption budget, in the ConfigMap `windows-rollout`, are valid. */
 export const rolloutSettings = 'RolloutSettings';
+/** Whether all profiles in the ConfigMap `windows-kubelet-config` can be used. */
+export const kubeletSettings = 'KubeletSettings';
+/** Whether everything is there that settings of hosts are made of. */
+export const hostSettings = 'HostSettings';
 
 export interface ReportedProblem {
   code: string;
@@ -51,6 +55,16 @@ export function suitabilityCondition(problems: readonly ReportedProblem[]): NewC
 /** The condition for invalid settings of the disruption budget, in the same form. */
 export function rolloutCondition(problems: readonly ReportedProblem[]): NewCondition {
   return conditionFor(rolloutSettings, problems, { reason: 'Valid', message: 'All settings are valid.' });
+}
+
+/** The condition for profiles of kubelet settings that are ignored, in the same form. */
+export function kubeletCondition(problems: readonly ReportedProblem[]): NewCondition {
+  return conditionFor(kubeletSettings, problems, { reason: 'Valid', message: 'All profiles can be used.' });
+}
+
+/** The condition for what is missing for settings of hosts, in the same form. */
+export function hostCondition(problems: readonly ReportedProblem[]): NewCondition {
+  return conditionFor(hostSettings, problems, { reason: 'Complete', message: 'Hosts get changed settings.' });
 }
 
 function conditionFor(

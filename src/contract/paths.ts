@@ -81,6 +81,8 @@ export const file = {
   kubeletCa: `${dir.k}\\kubelet-ca.crt`,
   kubeProxyConfig: `${dir.k}\\kube-proxy.conf`,
   cloudConfig: `${dir.k}\\cloud.conf`,
+  /** Where the kubelet looks for logins of registries. */
+  registryLogins: 'C:\\var\\lib\\kubelet\\config.json',
   credentialProviderConfig: `${dir.k}\\credential-provider-config.yaml`,
   caBundle: `${dir.k}\\ca-bundle.crt`,
   importedCerts: `${dir.k}\\imported-certs.pem`,

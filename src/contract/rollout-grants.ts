@@ -12,7 +12,7 @@ export const grantedJourneys: ReadonlySet<GrantJourney> = new Set<GrantJourney>(
   'upgrade',
   'rollback',
   'reboot',
-  'refresh',
+  'restart',
   'replace',
 ]);
 

@@ -47,6 +47,7 @@ const last: RolloutSettings = {
   soakMs: 1,
   drainTimeout: 2,
   countsCordoned: true,
+  rebootsForVariables: false,
 };
 for (const [key, value] of invalid) {
   test(`reports ${key}: ${value.slice(0, 20)} and keeps the last valid value`, () => {

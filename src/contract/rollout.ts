@@ -21,6 +21,8 @@ export interface RolloutSettings {
   drainTimeout: number | 'continue';
   /** Nodes that a user cordoned count without a limit in time. */
   countsCordoned: boolean;
+  /** Hosts are rebooted when machine variables have changed, so that programs of others see them. */
+  rebootsForVariables: boolean;
 }
 
 export const defaultRollout: RolloutSettings = {
@@ -30,6 +32,7 @@ export const defaultRollout: RolloutSettings = {
   soakMs: undefined,
   drainTimeout: 600_000,
   countsCordoned: false,
+  rebootsForVariables: false,
 };
 
 /** Problems of a new version are found on the first hosts; the others need only prove that they work. */
@@ -40,7 +43,15 @@ export function soakTimeMs(settings: Pick<RolloutSettings, 'soakMs' | 'first'>, 
   return settings.soakMs ?? (othersSoaked < settings.first ? firstSoakMs : soakMs);
 }
 
-export const rolloutKeys = ['maxUnavailable', 'paused', 'first', 'soak', 'drainTimeout', 'countCordoned'] as const;
+export const rolloutKeys = [
+  'maxUnavailable',
+  'paused',
+  'first',
+  'soak',
+  'drainTimeout',
+  'countCordoned',
+  'rebootForVariables',
+] as const;
 type RolloutKey = (typeof rolloutKeys)[number];
 
 export interface RolloutResult {
@@ -117,6 +128,12 @@ export function parseRollout(
       fix: 'always, or remove it',
       unset: unset.countsCordoned,
       ...(last && { last: last.countsCordoned }),
+    }),
+    rebootsForVariables: read('rebootForVariables', {
+      parse: parseBoolean,
+      fix: 'true or false',
+      unset: unset.rebootsForVariables,
+      ...(last && { last: last.rebootsForVariables }),
     }),
   };
   const unknown = Object.keys(data)

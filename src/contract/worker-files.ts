@@ -2,4 +2,6 @@
 export const workerFile = {
   cloudConfig: '/etc/kubernetes/cloud.conf',
   credentialProviders: '/etc/kubernetes/credential-providers/ecr-credential-provider.yaml',
+  acrCredentialProvider: '/etc/kubernetes/credential-providers/acr-credential-provider.yaml',
+  gcrCredentialProvider: '/etc/kubernetes/credential-providers/gcr-credential-provider.yaml',
 } as const;

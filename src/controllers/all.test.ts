@@ -53,14 +53,16 @@ const always = [
 ];
 const proxied = { ...benchSettings, proxy: { NO_PROXY: '' } };
 const noMachines = { serves: ({ plural }: Resource) => plural !== 'machines' };
+const nothing = { serves: () => false };
+const onlyMachines = { serves: ({ plural }: Resource) => plural.startsWith('machine') };
 
 const clusters: [name: string, parts: Partial<AllParts>, more: string[]][] = [
-  ['OpenShift', {}, ['user-data', 'machines']],
-  ['OpenShift with a proxy', { settings: proxied }, ['trusted-ca', 'user-data', 'machines']],
-  ['OpenShift without Machines', noMachines, []],
-  ['a plain cluster', { ...noMachines, kind: 'kubernetes' }, []],
-  ['a plain cluster with a proxy', { ...noMachines, kind: 'kubernetes', settings: proxied }, []],
-  ['a plain cluster with Machines', { kind: 'kubernetes' }, ['user-data', 'machines']],
+  // A proxy may be switched on at any time.
+  ['OpenShift', {}, ['trusted-ca', 'user-data', 'machines', 'registries']],
+  ['OpenShift without Machines', noMachines, ['trusted-ca', 'registries']],
+  ['a plain cluster', { ...nothing, kind: 'kubernetes' }, []],
+  ['a plain cluster with a proxy', { ...nothing, kind: 'kubernetes', settings: proxied }, []],
+  ['a plain cluster with Machines', { ...onlyMachines, kind: 'kubernetes' }, ['user-data', 'machines']],
 ];
 for (const [name, parts, more] of clusters) {
   test(`${name} gets the controllers that have something to do`, () => {

@@ -27,6 +27,7 @@ import { machineNames, type MachinesParts } from './machines/observe.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { createRollout, type Rollout } from '#node/rollout/rollout.ts';
 import type { Permission } from '#kube/permissions.ts';
+import * as registries from './registries/controller.ts';
 import * as removedHosts from './removed-hosts/controller.ts';
 import * as servicesConfig from './services-config/controller.ts';
 import { watchingSignal } from '#kube/controller/signal-watch.ts';
@@ -65,12 +66,11 @@ export function createControllers(given: AllParts): Controller[] {
   const connect = paceConnects(given.connect, handshakeEveryMs, given.clock);
   const parts = { ...given, connect, installation: new Installation(given.client, given.namespace, given.clock) };
   const rollout = createRollout(parts);
-  const hasProxy = Object.keys(parts.settings.proxy).length > 0;
   const hasMachines = optionalResources.every(parts.serves);
   return [
     servicesConfig.servicesConfigController(parts),
     agentAccess.agentAccessController(parts),
-    ...(hasProxy && parts.kind === 'openshift' ? [trustedCa.trustedCaController(parts)] : []),
+    ...(parts.kind === 'openshift' ? [trustedCa.trustedCaController(parts)] : []),
     clusterChecks.clusterChecksController(parts),
     exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),
@@ -78,6 +78,7 @@ export function createControllers(given: AllParts): Controller[] {
     ...(hasMachines ? machineControllers({ ...parts, rollout }) : []),
     agentReports.agentReportsController(parts),
     removedHosts.removedHostsController(parts),
+    ...(registries.registryResources.some(parts.serves) ? [registries.registriesController(parts)] : []),
     csr.csrController({
       ...parts,
       hasTokenIds: writesTokenIds(parts.serverVersion),
@@ -114,6 +115,7 @@ export const permissions: readonly Permission[] = [
   machineSource,
   agentReports,
   removedHosts,
+  registries,
   csr,
   lifecycle,
 ].flatMap(controller => controller.permissions);

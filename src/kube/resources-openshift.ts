@@ -30,6 +30,12 @@ export interface ApiServerConfig extends KubeResource {
   spec?: { tlsSecurityProfile?: Record<string, unknown>; tlsAdherence?: string };
 }
 
+export interface ProxyConfig extends KubeResource {
+  spec?: { trustedCA?: { name?: string }; [member: string]: unknown };
+  /** What is in force; addresses may hold a password. */
+  status?: { httpProxy?: string; httpsProxy?: string; noProxy?: string };
+}
+
 export interface MirrorEntry {
   source: string;
   mirrors?: string[];
@@ -42,6 +48,15 @@ export interface ImageDigestMirrorSet extends KubeResource {
 
 export interface ImageTagMirrorSet extends KubeResource {
   spec?: { imageTagMirrors?: MirrorEntry[] };
+}
+
+export interface ImageConfig extends KubeResource {
+  spec?: { registrySources?: Record<string, string[]>; [member: string]: unknown };
+}
+
+/** The former kind of mirror set, which Windows nodes do not use. */
+export interface ImageContentSourcePolicy extends KubeResource {
+  spec?: { repositoryDigestMirrors?: MirrorEntry[] };
 }
 
 export interface Machine extends KubeResource {
@@ -88,12 +103,19 @@ export const infrastructures = ofCluster<Infrastructure>(config, 'Infrastructure
 export const networkConfigs = ofCluster<NetworkConfig>(config, 'Network', 'networks');
 export const networkOperators = ofCluster<NetworkOperator>('operator.openshift.io/v1', 'Network', 'networks');
 export const apiServerConfigs = ofCluster<ApiServerConfig>(config, 'APIServer', 'apiservers');
+export const proxyConfigs = ofCluster<ProxyConfig>(config, 'Proxy', 'proxies');
 export const imageDigestMirrorSets = ofCluster<ImageDigestMirrorSet>(
   config,
   'ImageDigestMirrorSet',
   'imagedigestmirrorsets',
 );
 export const imageTagMirrorSets = ofCluster<ImageTagMirrorSet>(config, 'ImageTagMirrorSet', 'imagetagmirrorsets');
+export const imageConfigs = ofCluster<ImageConfig>(config, 'Image', 'images');
+export const imageContentSourcePolicies = ofCluster<ImageContentSourcePolicy>(
+  'operator.openshift.io/v1alpha1',
+  'ImageContentSourcePolicy',
+  'imagecontentsourcepolicies',
+);
 export const machines = ofNamespace<Machine>(machineApi, 'Machine', 'machines');
 export const machineSets = ofNamespace<MachineSet>(machineApi, 'MachineSet', 'machinesets');
 export const machineConfigs = ofCluster<MachineConfig>(machineConfiguration, 'MachineConfig', 'machineconfigs');

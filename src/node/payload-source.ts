@@ -4,7 +4,14 @@ import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { agentName } from '#contract/names.ts';
 import type { BundleFile } from './bundle.ts';
-import { type Checksums, checkPayload, parseChecksums, type PayloadFile, payloadFor } from './payload.ts';
+import {
+  type Checksums,
+  checkPayload,
+  optionalPrograms,
+  parseChecksums,
+  type PayloadFile,
+  payloadFor,
+} from './payload.ts';
 import { PayloadCache } from './payload-cache.ts';
 import { ensurePrivateFolder } from './private-folder.ts';
 
@@ -14,6 +21,8 @@ export interface PayloadSource {
   agent(): Promise<PlainFile>;
   /** All other programs for a platform, packed. */
   files(platform: string): Promise<readonly BundleFile[]>;
+  /** Names of the optional programs that it has. */
+  optionalPrograms?: readonly string[];
 }
 
 export interface PlainFile {
@@ -43,6 +52,7 @@ export async function openPayload({ folder, cacheFolder, log = silentLog }: Payl
   if (first !== undefined) {
     throw new AppError(first.code, problems.map(({ message }) => message).join(', '), { remedy: first.remedy });
   }
+  const optional = optionalPrograms(checksums);
   await ensurePrivateFolder(cacheFolder);
   const cache = new PayloadCache(cacheFolder, log);
   const stored = (file: PayloadFile) => ({
@@ -51,13 +61,14 @@ export async function openPayload({ folder, cacheFolder, log = silentLog }: Payl
     sha256: hashOf(file, checksums),
   });
   return {
+    optionalPrograms: optional,
     agent: async () => {
       const [file] = payloadFor('').filter(({ name }) => name === agentFile);
       if (file === undefined) throw new Error('the agent is not in the payload');
       return { path: pathOf(file), ...(await cache.plain(stored(file))) };
     },
     files: async platform => {
-      const files = payloadFor(platform).filter(({ name }) => name !== agentFile);
+      const files = payloadFor(platform, optional).filter(({ name }) => name !== agentFile);
       const made = files.map(async file => ({
         path: pathOf(file),
         secret: false,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { errorOf } from '../../test/kit/outcome.ts';
 import { platforms } from '#contract/names.ts';
 import { file, splitPath } from '#contract/paths.ts';
-import { checkPayload, parseChecksums, payloadFor } from './payload.ts';
+import { checkPayload, parseChecksums, payloadFor, optionalPrograms } from './payload.ts';
 
 const [one, two] = ['1'.repeat(64), 'ab'.repeat(32)];
 const names = (platform: string) => payloadFor(platform).map(({ name }) => name);
@@ -165,4 +165,14 @@ for (const [name, checksums, platform, missing] of checks) {
 
 test('check: tells where the missing file belongs', () => {
   expect(checkPayload(without('kubelet.exe'))[0]?.remedy).toContain('kube-node/kubelet.exe');
+});
+
+test('optional programs are installed on their platform if the payload has them, and are never missing', () => {
+  const checksums = { ...complete, 'gcr-credential-provider.exe': one };
+  expect(optionalPrograms(complete)).toEqual([]);
+  expect(optionalPrograms(checksums)).toEqual(['gcr-credential-provider.exe']);
+  const added = (platform: string) =>
+    payloadFor(platform, optionalPrograms(checksums)).length - payloadFor(platform).length;
+  expect([added('GCP'), added('Azure'), added('AWS')]).toEqual([1, 0, 0]);
+  expect(checkPayload(complete)).toEqual([]);
 });

@@ -11,6 +11,8 @@ export interface PayloadFile {
   directory: string;
   /** Platforms that need the file; undefined means every platform. */
   platforms?: readonly string[];
+  /** Installed only if the payload has it. */
+  isOptional?: true;
 }
 
 /**
@@ -33,11 +35,22 @@ const payloadFiles: readonly PayloadFile[] = [
   payloadFile('containerd/containerd-shim-runhcs-v1.exe', dir.containerd),
   payloadFile('ecr-credential-provider.exe', dir.k, ['AWS']),
   payloadFile('azure-cloud-node-manager.exe', dir.k, ['Azure']),
+  { ...payloadFile('acr-credential-provider.exe', dir.k, ['Azure']), isOptional: true },
+  { ...payloadFile('gcr-credential-provider.exe', dir.k, ['GCP']), isOptional: true },
 ];
 
-/** The files for a platform, in the order of the table. */
-export function payloadFor(platform: string): PayloadFile[] {
-  return payloadFiles.filter(({ platforms }) => platforms === undefined || platforms.includes(platform));
+/** The files for a platform, in the order of the table; of the optional ones those that the payload has. */
+export function payloadFor(platform: string, optional: readonly string[] = []): PayloadFile[] {
+  return payloadFiles
+    .filter(({ platforms }) => platforms === undefined || platforms.includes(platform))
+    .filter(({ name, isOptional }) => isOptional !== true || optional.includes(name));
+}
+
+/** Names of the optional files with a checksum. */
+export function optionalPrograms(checksums: Checksums): string[] {
+  return payloadFiles
+    .filter(({ name, isOptional }) => isOptional === true && Object.hasOwn(checksums, name))
+    .map(({ name }) => name);
 }
 
 /** Lower-case hex SHA-256 of the uncompressed files, by file name. */
@@ -59,6 +72,7 @@ export function parseChecksums(text: string): Checksums {
 export function checkPayload(checksums: Checksums, platform?: string): AppError[] {
   const files = platform === undefined ? payloadFiles : payloadFor(platform);
   return files
+    .filter(({ isOptional }) => isOptional !== true)
     .filter(({ name }) => !Object.hasOwn(checksums, name))
     .map(
       ({ name, source }) =>

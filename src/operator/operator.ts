@@ -6,6 +6,7 @@ import { type FactsSource, kubernetesSource, openshiftResources, openshiftSource
 import { slimClient } from '#cluster/slim.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { operatorName } from '#contract/names.ts';
+import { registryResources } from '#controllers/registries/controller.ts';
 import { createControllers, optionalResources } from '#controllers/all.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
@@ -47,7 +48,13 @@ export interface OperatorParts {
 /** Runs the operator until the signal is aborted; rejects when it cannot start, fails, or loses the lease. */
 export async function runOperator(parts: OperatorParts, signal: AbortSignal): Promise<void> {
   const { client, settings, log, clock, metrics, random } = parts;
-  const resources = [...openshiftResources, ...discoveryResources, ...mirrorResources, ...optionalResources];
+  const resources = [
+    ...openshiftResources,
+    ...discoveryResources,
+    ...mirrorResources,
+    ...registryResources,
+    ...optionalResources,
+  ];
   const cluster = await detectCluster(client, [...resources, windowsInstances], signal);
   log.info('Detected cluster', { kind: cluster.kind, serverVersion: cluster.serverVersion });
   checkServer(cluster, settings);
@@ -99,10 +106,11 @@ const startTimeoutMs = 600_000;
 async function createFacts(
   { kind, serves }: DetectedCluster,
   informers: Informers,
-  { client, settings }: OperatorParts,
+  { client, settings, payload }: OperatorParts,
   signal: AbortSignal,
 ): Promise<FactsSource> {
-  if (kind === 'openshift') return openshiftSource(informers, settings, serves);
+  const { optionalPrograms = [] } = payload;
+  if (kind === 'openshift') return openshiftSource(informers, { ...settings, optionalPrograms }, serves);
   return kubernetesSource(informers, settings, await checkDiscoveryAccess(client, serves, signal));
 }
 

@@ -13,6 +13,8 @@ export interface BundleOptions {
   next?: NextSet;
   /** SHA-256 of the agent program that stages it. */
   agent?: string;
+  /** Whether services of the operator are installed. */
+  hasServices?: boolean;
 }
 
 export const bundlePath = 'C:\\Temp\\bundle';
@@ -36,6 +38,7 @@ export async function stageTexts(
 ): Promise<Awaited<ReturnType<typeof stage>>> {
   const bundle = await bundleOf(texts, options);
   host.fileTexts.set(bundlePath, bundle);
-  const upload = { bundle: bundlePath, sha256: sha256(bundle), agent: options.agent ?? '' };
+  const { agent = '', hasServices = false } = options;
+  const upload = { bundle: bundlePath, sha256: sha256(bundle), agent, hasServices };
   return stage(upload, host.files, new AbortController().signal);
 }

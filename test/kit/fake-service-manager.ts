@@ -1,4 +1,5 @@
 import { FakeKoffi } from './fake-koffi.ts';
+import { MemoryRegistry } from './memory-registry.ts';
 
 /** A service as Windows keeps it. Numbers are those of Windows. */
 export interface FakeService {
@@ -31,6 +32,8 @@ const error = { denied: 5, badHandle: 6, invalidLevel: 124, moreData: 234, missi
 /** The service manager behind the functions of Windows: checks the rights of every handle and counts what is open. */
 export class FakeServiceManager {
   readonly services = new Map<string, FakeService>();
+  /** Where services have their variables. */
+  readonly registry = new MemoryRegistry();
   readonly handles = new Map<bigint, Opened>();
   /** Calls that fail, with the number of the error. */
   failing: Record<string, number> = {};

@@ -20,6 +20,7 @@ export const defaultFacts: ClusterFacts = {
   workerFiles: {},
   kubeletCa: 'kubelet-ca',
   registryBundles: [],
+  proxy: {},
   trustedCa: undefined,
   reserved: noReservations,
 };

@@ -24,6 +24,8 @@ import { evaluateJsonPath } from '../../src/kube/jsonpath/evaluate.ts';
 import { parseJsonPath } from '../../src/kube/jsonpath/parse.ts';
 import { jsonPathText } from './json-path-text.ts';
 import { parseKubeconfig, resolveContext } from '../../src/kube/config/kubeconfig.ts';
+import { kubeletConfig } from '../../src/node/desired/kubelet-config.ts';
+import { kubeletSettingsFor, readKubeletProfiles } from '../../src/node/desired/kubelet-settings.ts';
 import { registryFiles } from '../../src/node/desired/registries/registries.ts';
 import type { Row } from '../conformance/row.ts';
 import { requestInfo, signInfo } from './csr.ts';
@@ -51,6 +53,14 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     resolveInstances(data, answers, nodes);
     usernameForNode(data, 'win-1', { '10.0.0.1': 'win-1' });
   }),
+  {
+    ...target('kubelet settings', kubeletSeeds(), input => {
+      const { profiles, problems } = readKubeletProfiles({ input }, 'ConfigMap');
+      kubeletConfig('10.96.0.10', undefined, kubeletSettingsFor(profiles, { pool: 'large' }).settings);
+      for (const problem of problems) throw problem;
+    }),
+    maxLength: 2500,
+  },
   target('services ConfigMap', servicesSeeds(), input => parseManifest(configMapData(input))),
   target('mirror sets', mirrorSeeds(), input => {
     const fields = new Fields(parseJson(input), 'input');
@@ -137,6 +147,18 @@ const node = {
   },
 };
 
+function kubeletSeeds(): string[] {
+  const eviction = {
+    evictionSoft: { 'memory.available': '1Gi' },
+    evictionSoftGracePeriod: { 'memory.available': '2m' },
+  };
+  return [
+    'priority: 10\nselector:\n  pool: large\nkubelet:\n  maxPods: 100\n  systemReserved: {cpu: 1, memory: 4Gi}\n',
+    json({ kubelet: { imageGCHighThresholdPercent: 70, imageGCLowThresholdPercent: 60, ...eviction } }),
+    'kubelet: {containerLogMaxSize: 10Mi, imageMaximumGCAge: 168h, serializeImagePulls: true}',
+  ];
+}
+
 function instanceSeeds(): string[] {
   return [
     json({ '10.0.0.1': 'username=Administrator' }),
@@ -178,6 +200,18 @@ function mirrorSeeds(): string[] {
       { source: 'docker.io', mirrors, mirrorSourcePolicy: 'NeverContactSource' },
       { source: '*.example.com', mirrors: [] },
     ]),
+    {
+      apiVersion: 'config.openshift.io/v1',
+      kind: 'Image',
+      metadata: { name: 'cluster' },
+      spec: {
+        registrySources: {
+          insecureRegistries: ['a.io:5000'],
+          blockedRegistries: ['*.b.io'],
+          allowedRegistries: ['c.io/d'],
+        },
+      },
+    },
   ];
   const auths = {
     'mirror.example.com:5000': { auth: 'dXNlcjpwYXNz' },

@@ -1,3 +1,4 @@
+import { knownGoodFile } from '../../src/agent/known-good.ts';
 import { type AgentReport, parseReport, reportName } from '../../src/contract/agent-report.ts';
 import type { Client } from '../../src/kube/client.ts';
 import * as kinds from '../../src/kube/resources.ts';
@@ -7,7 +8,9 @@ import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 /** Everything on a host that a restart, a reboot or a new file changes. */
 export async function hostState(host: SimulatedHost): Promise<{ files: Record<string, string>; rest: unknown }> {
   const { files, services, state } = host;
-  const hashes = files.paths().map(path => [path, files.content(path)?.sha256 ?? '']);
+  // It has a copy of the Node, which every pass brings up to date.
+  const paths = files.paths().filter(path => path !== knownGoodFile);
+  const hashes = paths.map(path => [path, files.content(path)?.sha256 ?? '']);
   const { boots, variables, networks, endpoints, certificates } = state;
   const rest = {
     name: host.spec.name,

@@ -32,6 +32,8 @@ const privateKey = newPrivateKey();
 
 /** Five configured hosts with their Nodes: three entries, a Machine, and one that an administrator created. */
 export async function addConfiguredHosts({ admin, namespace }: OperatorScene): Promise<void> {
+  // None of them answers: without a complete set of settings, none is connected to.
+  await admin.delete(kinds.secrets, secretName.tls, { namespace });
   await makeSecret(admin, namespace, secretName.privateKey, { 'private-key.pem': privateKey });
   const map = await listHosts(admin, namespace);
   const mapUid = map.metadata.uid ?? '';

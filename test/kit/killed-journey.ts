@@ -29,8 +29,11 @@ export interface Kill {
   keepsLease: boolean;
 }
 
-/** Steps of a host without a reboot; an estimate is enough, for the rest is counted again after each kill. */
-const defaultSteps = { join: 15, removal: 11, upgrade: 17 } as const;
+/**
+ * Steps of a host without a reboot; an estimate is enough, for the rest is counted again after each kill. Rather too low: on a
+ * fast machine agents confirm a version while no operator runs, and then no step waits for them.
+ */
+const defaultSteps = { join: 15, removal: 11, upgrade: 13 } as const;
 /** How long a process may take from one moment to the next. */
 const patienceMs = 120_000;
 /** Of so many kills one leaves its Lease; waiting for each of them would take too long. */
@@ -109,11 +112,11 @@ function nextMoment(
   return { known, after, delayMs: roll(3) === 0 ? 0 : roll(longestMs) };
 }
 
-async function endOf({ ended, text }: SpawnedOperator): Promise<string | number> {
+async function endOf(operator: SpawnedOperator): Promise<string | number> {
   const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`it did not die: ${text.slice(-5000)}`)), patienceMs);
+  const timer = setTimeout(() => reject(new Error(`it did not die: ${operator.text.slice(-5000)}`)), patienceMs);
   try {
-    return await Promise.race([ended, late]);
+    return await Promise.race([operator.ended, late]);
   } finally {
     clearTimeout(timer);
   }

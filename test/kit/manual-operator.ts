@@ -118,6 +118,7 @@ export abstract class ManualOperator {
       workerFiles: {},
       kubeletCa: this.#cluster.ca,
       registryBundles: [],
+      proxy: {},
       trustedCa: undefined,
       ...over,
     };

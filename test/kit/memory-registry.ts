@@ -1,12 +1,13 @@
 import type { Registry } from '../../src/agent/win32/files/registry.ts';
+import { windowsError } from '../../src/agent/win32/win32-errors.ts';
 
-/** The registry as a map from key to values; a text or a number each. */
+/** The registry as a map from key to values; a text, a number or a list each. */
 export class MemoryRegistry implements Registry {
-  readonly keys: Record<string, Record<string, string | number>>;
+  readonly keys: Record<string, Record<string, string | number | readonly string[]>>;
   bootTime = 0x1234_5678n;
   readonly #madeAt = new Map<string, bigint>();
 
-  constructor(keys: Record<string, Record<string, string | number>> = {}) {
+  constructor(keys: Record<string, Record<string, string | number | readonly string[]>> = {}) {
     this.keys = keys;
   }
 
@@ -25,6 +26,17 @@ export class MemoryRegistry implements Registry {
   texts = (key: string) => {
     const entries = Object.entries(this.keys[key] ?? {});
     return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+  };
+
+  list = (key: string, name: string) => {
+    const value = this.keys[key]?.[name];
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value)) throw windowsError('RegQueryValueExW', `value ${name} of HKLM\\${key}`, 1630);
+    return [...(value as string[])];
+  };
+
+  setList = (key: string, name: string, texts: readonly string[]) => {
+    this.keys[key] = { ...this.keys[key], [name]: [...texts] };
   };
 
   setText = (key: string, name: string, text: string) => {

@@ -27,6 +27,11 @@ export function mirrorSet(kind: string, name: string, spec: unknown): KubeObject
   return readObject({ apiVersion: 'config.openshift.io/v1', kind, metadata: { name }, spec });
 }
 
+/** The image configuration of the cluster with these rules. */
+export function imageConfig(registrySources: unknown): KubeObject {
+  return mirrorSet('Image', 'cluster', { registrySources });
+}
+
 /** The text of a pull secret with these entries. */
 export function pullSecret(auths: Record<string, unknown>): Secret {
   return new Secret(JSON.stringify({ auths }));

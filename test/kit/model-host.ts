@@ -183,7 +183,7 @@ export class ModelHost implements AgentPorts, HostPorts {
     report: async change => {
       const confirmedBoot = change.version === undefined ? this.report.confirmedBoot : this.bootId;
       const after = { ...this.report, ...change, bootId: this.bootId, confirmedBoot };
-      for (const name of ['version', 'rebootRequired'] as const) {
+      for (const name of ['version', 'rebootRequired', 'services', 'variablesBoot'] as const) {
         if (after[name] !== this.report[name]) this.#note(`report ${name}=${after[name]}`);
       }
       this.report = after;

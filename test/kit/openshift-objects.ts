@@ -130,6 +130,11 @@ export function controllerConfig(spec: PlainObject = {}): PlainObject {
   });
 }
 
+/** `proxies.config.openshift.io` cluster, by default without a proxy, as every cluster has it. */
+export function proxyConfig(status: PlainObject = {}): PlainObject {
+  return object('config.openshift.io/v1', 'Proxy', { spec: { trustedCA: { name: '' } }, status });
+}
+
 /** The ConfigMap into which the cluster injects the CA bundle of its proxy. */
 export function trustedCa(bundle: string | undefined, namespace: string = defaultNamespace): PlainObject {
   return object('v1', 'ConfigMap', {

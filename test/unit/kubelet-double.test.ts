@@ -22,9 +22,10 @@ function words(platform: string, debug = false): string[] {
       apiServerUrl: 'https://api:6443',
       network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
       kubeletArguments: { 'cloud-provider': 'external', 'cloud-config': '/etc/kubernetes/cloud.conf' },
+      proxy: {},
       kubeletVersion: payloadKubeletVersion,
     },
-    { debug, logRotation: { fileSize: '100M', fileAge: '1h', flushInterval: '5s' }, proxy: {} },
+    { debug, logRotation: { fileSize: '100M', fileAge: '1h', flushInterval: '5s' } },
   );
   const { command = '' } = services.find(({ name }) => name === 'kubelet') ?? {};
   const [, rest = ''] = command.split(`${file.kubelet} `);

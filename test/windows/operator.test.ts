@@ -82,7 +82,7 @@ test('a join needs few sessions and sends nothing twice', () => {
   for (const name of names) {
     const { commands, transfers } = sessions.get(name) ?? { commands: NaN, transfers: NaN };
     // One SFTP session for each connection that sends files; some hosts are rebooted in between.
-    expect([name, transfers]).toEqual([name, seenOf(name).reboots]);
+    expect([name, transfers]).toEqual([name, 1 + seenOf(name).reboots]);
     expect(commands + transfers).toBeLessThanOrEqual(15);
   }
 });
@@ -113,7 +113,7 @@ test('CRE-M-01, CRE-M-02: the host of the Machine is renamed, the ignored Machin
   const { seenInstance, host } = seenOf(machineName);
   expect(seenInstance.spec).toMatchObject({ hostname: machineName, username: 'Administrator', address: host.address });
   const steps = seenInstance.status?.timeline?.map(({ name }) => name);
-  expect(steps).toEqual(expect.arrayContaining(['rename', 'containers feature', 'reboot', 'reboot for settings']));
+  expect(steps).toEqual(expect.arrayContaining(['rename', 'containers feature', 'reboot']));
   expect((await scene.instances()).map(({ metadata }) => metadata.name)).not.toContain('ignored');
 });
 

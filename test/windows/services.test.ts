@@ -38,6 +38,7 @@ const actionsFor = (wanted: Record<string, ServiceConfig>, actual: InstalledServ
     config,
     prepares: false,
     filesChanged: false,
+    environmentChanged: false,
   }));
   return planServices(desired, actual).actions.map(action => `${action.do} ${action.name}`);
 };
@@ -54,7 +55,7 @@ test('creates a service with all its settings', async () => {
     name: 'one',
     state: 'stopped',
     pid: 0,
-    config: { ...first, recovery: 'unreadable' },
+    config: { ...first, recovery: 'unreadable', environment: {} },
   });
   const values = ['ImagePath', 'Start', 'Type', 'ErrorControl', 'ObjectName', 'Description', 'DependOnService'];
   const found = Object.fromEntries(
@@ -83,13 +84,18 @@ const changes: [name: string, over: Partial<ServiceConfig>][] = [
   ['one dependency', { dependencies: ['RpcSs'] }],
   ['no dependencies', { dependencies: [] }],
   ['no start', { startType: 'disabled' }],
+  ['variables', { environment: { HTTP_PROXY: 'http://a=b:1', EMPTY: '', Größe: '漢' } }],
+  ['a long variable', { environment: { NO_PROXY: '.test,'.repeat(2000) } }],
+  ['no variables', { environment: {} }],
   ['everything as before', {}],
 ];
 test.each(changes)('configures %s, after which there is nothing more to do', async (_, over) => {
   const config = { ...first, ...over };
   const [, services] = await windows.values(['configure', 'one', config], ['list']);
   const actual = services as InstalledService[];
-  expect(actual.find(service => service.name === 'one')?.config).toEqual({ ...config, recovery: 'unreadable' });
+  const { environment = {} } = config;
+  const wanted = { ...config, environment, recovery: 'unreadable' };
+  expect(actual.find(service => service.name === 'one')?.config).toEqual(wanted);
   // It cannot start, because the program does not exist, but its settings are correct.
   expect(actionsFor({ one: config }, actual)).toEqual(['start one']);
 });

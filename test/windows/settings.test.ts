@@ -4,15 +4,25 @@ import { agentName, nodeAnnotation, proxyVariables, serviceName } from '../../sr
 import { dir, file } from '../../src/contract/paths.ts';
 import { nodes } from '../../src/kube/resources.ts';
 import { TestCa } from '../kit/certificates.ts';
-import { AgentService } from '../kit/winhost/agent-service.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { ManualLabOperator, type Wanted } from '../kit/winhost/operator.ts';
 import { type Scene, startScene } from '../kit/winhost/scene.ts';
-import { addRoot, agentLog, seeRoots, seeServices, seeVariables, thumbprint } from '../kit/winhost/sight.ts';
-import { installedAgent } from '../kit/installed-agent.ts';
+import {
+  addRoot,
+  agentLog,
+  seeRoots,
+  seeServices,
+  seeServiceVariables,
+  seeVariables,
+  thumbprint,
+} from '../kit/winhost/sight.ts';
 
-/** Proxy variables and trusted certificates: changed before a reboot, in effect after it, removed when not desired. */
+/**
+ * Proxy variables and trusted certificates: set, changed and removed while the host stays up. Windows adds the variables of
+ * a service to those of its own boot; Wine stores them and ignores them, so that services see variables after a boot only.
+ */
 
+const { kubeProxy } = serviceName;
 const password = 'pa55-of-the-proxy';
 const proxy = {
   HTTP_PROXY: `http://user:${password}@proxy.test:3128`,
@@ -35,8 +45,10 @@ let node: string;
 let newcomer: WindowsHost;
 let newcomerNode: string;
 let newcomerOperator: ManualLabOperator;
-const requests = new Map<string, number>();
 const ending = new AbortController();
+const marked: string[] = [];
+/** A variable of an administrator in one of our services. */
+const own = { OWN: 'of-the-administrator' };
 
 beforeAll(async () => {
   scene = await startScene(inject('agentProgram'));
@@ -46,110 +58,74 @@ beforeAll(async () => {
   await newcomerOperator.publish({ proxy, trustedCa: bundle });
   [host, newcomer] = await Promise.all([scene.lab.createHost(), scene.lab.createHost()]);
   await addRoot(host, adminCa);
-  const begun = async () => {
-    await newcomerOperator.stage(newcomer);
-    await newcomerOperator.bootstrap(newcomer);
-    newcomerNode = await newcomerOperator.findNode(newcomer);
-    await newcomerOperator.desire(newcomerNode);
-    await newcomerOperator.installAgentService(newcomer);
-  };
-  [node] = await Promise.all([operator.join(host), begun()]);
+  [node, newcomerNode] = await Promise.all([operator.join(host), newcomerOperator.join(newcomer)]);
+  const key = `HKLM\\SYSTEM\\CurrentControlSet\\Services\\${serviceName.csiProxy}`;
+  await host.run(`reg add ${key} /v Environment /t REG_MULTI_SZ /d OWN=${own.OWN} /f`);
 });
 afterAll(() => {
   ending.abort();
   return scene?.[Symbol.asyncDispose]();
 });
 
-/** Watches Nodes and counts how often the reboot annotation was set. */
+/** Watches Nodes, and notes those that require a reboot. */
 async function followMarks(): Promise<void> {
-  const marked = new Set<string>();
   for await (const { object } of scene.cluster.client.watch(nodes, { timeoutSeconds: 1800, signal: ending.signal })) {
     const { name = '', annotations = {} } = object.metadata;
-    const has = nodeAnnotation.rebootRequired in annotations;
-    if (has && !marked.has(name)) requests.set(name, (requests.get(name) ?? 0) + 1);
-    if (has) marked.add(name);
-    else marked.delete(name);
+    if (nodeAnnotation.rebootRequired in annotations) marked.push(name);
   }
 }
 
-const hasMark = async (name: string) => nodeAnnotation.rebootRequired in (await operator.annotations(name));
-const untilMark = (name: string) =>
-  operator.waitFor('reboot-required', async () => ((await hasMark(name)) ? true : undefined));
 const variablesOf = async (where: WindowsHost) => {
   const all = await seeVariables(where);
   return Object.fromEntries(proxyVariables.flatMap(name => (name in all ? [[name, all[name]]] : [])));
 };
+const configured = (where: WindowsHost) => agentLog(where).split('Host is configured').length;
 
-/**
- * Publishes the desired settings and waits until the host requests a reboot. The agent is stopped meanwhile: between the
- * changes of certificates and variables it would request a reboot for only one of them.
- */
-async function want(wanted: Wanted, meanwhile: () => Promise<void> = () => Promise.resolve()): Promise<void> {
-  const agent = new AgentService(host);
-  await agent.stop();
-  await meanwhile();
+/** Publishes the desired settings and waits until they are applied. */
+async function want(wanted: Wanted, isApplied: () => Promise<boolean>): Promise<void> {
   await operator.publishTo(host, wanted);
-  await agent.start();
-  await untilMark(node);
+  await operator.waitFor('settings that are applied', async () => ((await isApplied()) ? true : undefined));
+  const passes = configured(host);
+  await operator.nudge(node);
+  await operator.waitFor('another pass', async () => (configured(host) > passes ? true : undefined));
 }
 
-async function otherServices(): Promise<Awaited<ReturnType<typeof seeServices>>> {
-  const { [agentName]: _agent, ...others } = await seeServices(host);
-  return others;
+async function pidsOf(where: WindowsHost): Promise<Record<string, number>> {
+  const { [agentName]: _agent, ...others } = await seeServices(where);
+  return Object.fromEntries(
+    Object.entries(others).map(([name, { state, pid }]) => [name, state === 'RUNNING' ? pid : 0]),
+  );
 }
 
-/** The part of the operator: reboots the host and removes the annotation. */
-async function rebootFor(where: WindowsHost, name: string): Promise<string> {
-  const { bootId, answer } = await operator.reboot(where);
-  expect(answer).toEqual({ rebooting: true, inSeconds: 0 });
-  await where.run('ver');
-  // After the agent has reported in the new boot.
-  const isOver = async () => ((await operator.report(name)).bootId === bootId ? undefined : true);
-  await operator.waitFor('a report of the new boot', isOver, 90_000);
-  return bootId;
+/** Services whose process is another one than before. */
+async function restarted(before: Record<string, number>): Promise<string[]> {
+  const now = await pidsOf(host);
+  expect(Object.values(now)).not.toContain(0);
+  return Object.keys(now).filter(name => now[name] !== before[name]);
 }
 
-/** Names of the tested variables in each service. */
-function environmentOf(where: WindowsHost): Record<string, string[] | undefined> {
-  const names = Object.values(serviceName).filter(name => name !== serviceName.cloudNodeManager);
+const names = Object.values(serviceName).filter(name => name !== serviceName.cloudNodeManager);
+/** Names of the tested variables that each service sees. */
+function seenBy(where: WindowsHost): Record<string, string[] | undefined> {
   return Object.fromEntries(names.map(name => [name, where.lab.serviceEvents(name).at(-1)?.environment.toSorted()]));
 }
-const everywhere = (variables: readonly string[]) =>
-  Object.fromEntries(Object.keys(environmentOf(host)).map(name => [name, variables]));
+const everywhere = <T>(value: T) => Object.fromEntries(names.map(name => [name, value]));
+const rootsOf = (...certificates: string[]) => certificates.map(thumbprint).toSorted();
+const untouched = () => expect([host.boots, host.lab.shutdowns(), marked]).toEqual([1, [], []]);
 
-test('writes changes to registry and certificate store and requests a reboot first', async () => {
-  const before = await otherServices();
-  await want({ proxy, trustedCa: bundle }, () => operator.forgetVersion(node));
+test('PRX-01, CA-02: a new proxy and certificate reach registry, store and services without a reboot', async () => {
+  const before = await pidsOf(host);
+  await want({ proxy, trustedCa: bundle }, async () => (await operator.report(node)).variablesBoot !== '');
   expect(await variablesOf(host)).toEqual(proxy);
-  expect(await seeRoots(host)).toEqual([thumbprint(clusterCa), thumbprint(adminCa)].toSorted());
-  expect(await otherServices()).toEqual(before);
-  expect(await operator.annotations(node)).not.toHaveProperty([nodeAnnotation.version]);
-});
-
-test('applies no other changes until the reboot', async () => {
-  const before = await seeServices(host);
-  const looks = agentLog(host).split('is waiting for a reboot').length;
-  await host.run('taskkill /f /im csi-proxy.exe');
-  await operator.nudge(node);
-  await operator.waitFor('a look', async () =>
-    agentLog(host).split('is waiting for a reboot').length > looks ? true : undefined,
-  );
-  expect(await seeServices(host)).toMatchObject({ ...before, [serviceName.csiProxy]: { state: 'STOPPED', pid: 0 } });
-  expect([requests.get(node), await operator.annotations(node)]).toEqual([
-    1,
-    expect.not.objectContaining({ [nodeAnnotation.version]: expect.anything() }),
-  ]);
-});
-
-test('the agent starts after the reboot, finishes and reports the version', async () => {
-  const boots = host.boots;
-  const bootId = await rebootFor(host, node);
-  await operator.waitForVersion(node);
-  expect(environmentOf(host)).toEqual(everywhere([...proxyVariables].toSorted()));
-  expect(Object.values(await seeServices(host)).map(({ state }) => state)).toEqual(Array(7).fill('RUNNING'));
-  expect(await host.run(installedAgent.reboot(bootId, 0))).toContain('already rebooted');
-  expect([host.boots, host.lab.shutdowns().length]).toEqual([boots + 1, 1]);
-  expect([await hasMark(node), requests.get(node)]).toEqual([false, 1]);
+  expect(await seeServiceVariables(host)).toEqual({
+    ...everywhere(proxy),
+    [serviceName.csiProxy]: { ...own, ...proxy },
+  });
+  expect(await seeRoots(host)).toEqual(rootsOf(clusterCa, adminCa));
+  expect((await restarted(before)).toSorted()).toEqual(names.toSorted());
+  const { version, variablesBoot, bootId, rebootRequired } = await operator.report(node);
+  expect([version, variablesBoot, rebootRequired]).toEqual([operator.version, bootId, false]);
+  untouched();
 });
 
 test('reports a truncated bundle and changes nothing', async () => {
@@ -166,33 +142,49 @@ test('reports a truncated bundle and changes nothing', async () => {
     return events.find(({ reason }) => reason === 'CertificateReadError');
   });
   expect([await seeServices(host), await seeRoots(host), await variablesOf(host)]).toEqual([before, roots, proxy]);
-  expect([host.drive.read(file.importedCerts), await hasMark(node)]).toEqual([imported, false]);
+  expect(host.drive.read(file.importedCerts)).toEqual(imported);
 });
 
-test('other values replace the old ones, with another reboot', async () => {
-  await want({ proxy: { ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` }, trustedCa: `${second}\n${adminCa}` });
-  expect(await variablesOf(host)).toEqual({ ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` });
-  expect(await seeRoots(host)).toEqual([thumbprint(second), thumbprint(adminCa)].toSorted());
+test('PRX-03 superseded: another value restarts the services instead of the host', async () => {
+  const before = await pidsOf(host);
+  const other = { ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` };
+  const isApplied = async () => (await seeServiceVariables(host))[kubeProxy]?.['NO_PROXY'] === other.NO_PROXY;
+  await want({ proxy: other, trustedCa: `${second}\n${adminCa}` }, isApplied);
+  expect(await variablesOf(host)).toEqual(other);
+  expect(await seeServiceVariables(host)).toEqual({
+    ...everywhere(other),
+    [serviceName.csiProxy]: { ...own, ...other },
+  });
+  expect(await seeRoots(host)).toEqual(rootsOf(second, adminCa));
+  expect((await restarted(before)).toSorted()).toEqual(names.toSorted());
+  untouched();
 });
 
-test('values reverted before the reboot are gone after it, and a previous certificate stays', async () => {
-  // The desired settings may change while the host waits for the reboot.
-  await operator.publishTo(host, {});
-  await rebootFor(host, node);
-  await untilMark(node);
-  expect(await variablesOf(host)).toEqual({});
-  expect(await seeRoots(host)).toEqual([thumbprint(adminCa)]);
-  await operator.forgetVersion(node);
-  await rebootFor(host, node);
-  await operator.waitForVersion(node);
-  expect(environmentOf(host)).toEqual(everywhere([]));
-  expect([host.drive.read(file.importedCerts), await hasMark(node), requests.get(node)]).toEqual(['', false, 3]);
+test('CA-02: another certificate alone is imported soon after its file is placed, and restarts nothing', async () => {
+  const before = await pidsOf(host);
+  const other = { ...proxy, NO_PROXY: `${proxy.NO_PROXY},more.test` };
+  const startMs = performance.now();
+  await operator.stageTexts(host, { proxy: other, trustedCa: `${clusterCa}\n${adminCa}` });
+  const isImported = async () => ((await seeRoots(host)).includes(thumbprint(clusterCa)) ? true : undefined);
+  await operator.waitFor('the new certificate', isImported);
+  console.log(`imported ${Math.round(performance.now() - startMs)} ms after the upload began`);
+  expect(performance.now() - startMs).toBeLessThan(60_000);
+  expect([await seeRoots(host), await restarted(before)]).toEqual([rootsOf(clusterCa, adminCa), []]);
+});
+
+test('PRX-04, CA-02: what is no longer wanted goes, and what others have set stays', async () => {
+  const before = await pidsOf(host);
+  await want({}, async () => !('HTTP_PROXY' in ((await seeServiceVariables(host))[kubeProxy] ?? {})));
+  expect([await variablesOf(host), await seeServiceVariables(host)]).toEqual([{}, { [serviceName.csiProxy]: own }]);
+  expect([await seeRoots(host), host.drive.read(file.importedCerts)]).toEqual([rootsOf(adminCa), '']);
+  expect((await restarted(before)).toSorted()).toEqual(names.toSorted());
+  expect(seenBy(host)).toEqual(everywhere([]));
+  untouched();
 });
 
 test('reports a reboot that the operator did not order, and none that it did', async () => {
   const unplanned = async () =>
     (await operator.report(node)).events.filter(({ reason }) => reason === agentEvent.unplannedReboot);
-  // Its version was confirmed in this boot, which the operator ordered.
   expect(await unplanned()).toEqual([]);
   const { confirmedBoot } = await operator.report(node);
   await host.reboot();
@@ -201,16 +193,25 @@ test('reports a reboot that the operator did not order, and none that it did', a
   expect(await unplanned()).toEqual([expect.objectContaining({ type: 'Warning' })]);
 });
 
-test('a host joining a cluster with a proxy is rebooted once before it has a version', async () => {
-  await untilMark(newcomerNode);
-  expect(await variablesOf(newcomer)).toEqual(proxy);
-  expect(await seeRoots(newcomer)).toEqual([thumbprint(clusterCa), thumbprint(adminCa)].toSorted());
-  const services = Object.keys(await seeServices(newcomer));
-  expect(services).toEqual([serviceName.containerd, serviceName.kubelet, agentName]);
-  await rebootFor(newcomer, newcomerNode);
-  await newcomerOperator.waitForVersion(newcomerNode);
-  expect(environmentOf(newcomer)).toEqual(everywhere([...proxyVariables].toSorted()));
-  expect([newcomer.boots, requests.get(newcomerNode)]).toEqual([2, 1]);
+test('PRX-01: a host joins a cluster with a proxy without a reboot', async () => {
+  expect([await variablesOf(newcomer), await seeServiceVariables(newcomer)]).toEqual([proxy, everywhere(proxy)]);
+  expect(await seeRoots(newcomer)).toEqual(rootsOf(clusterCa, adminCa));
+  expect([newcomer.boots, marked]).toEqual([1, []]);
+});
+
+test('PRX-04: a variable that Windows gives to services since its boot is emptied for them', async () => {
+  const { confirmedBoot } = await operator.report(newcomerNode);
+  await newcomerOperator.reboot(newcomer);
+  const isOver = async () => (await operator.report(newcomerNode)).confirmedBoot !== confirmedBoot || undefined;
+  await operator.waitFor('a confirmation in the new boot', isOver, 90_000);
+  expect((await operator.report(newcomerNode)).variablesBoot).toBe('');
+  expect(seenBy(newcomer)).toEqual(everywhere([...proxyVariables].toSorted()));
+  await newcomerOperator.publishTo(newcomer, {});
+  const empty = Object.fromEntries(proxyVariables.map(name => [name, '']));
+  const isEmptied = async () => (await seeServiceVariables(newcomer))[kubeProxy]?.['HTTP_PROXY'] === '' || undefined;
+  await operator.waitFor('emptied variables', isEmptied);
+  expect([await variablesOf(newcomer), await seeServiceVariables(newcomer)]).toEqual([{}, everywhere(empty)]);
+  expect(newcomer.boots).toBe(2);
 });
 
 test('no log, report or Node contains the password of the proxy', async () => {

@@ -30,7 +30,14 @@ afterAll(() => scene?.[Symbol.asyncDispose]());
 /** Waits until the operator has begun a step, or the hosts have its version, and for some time more. */
 async function untilAmid(step: string, release: Release, pauseMs: number): Promise<void> {
   const isReached = async () => scene.operator.log.includes(`"step":"${step}"`) || (await haveVersion(release));
-  await expect.poll(isReached, { timeout: limitMs, interval: 200 }).toBe(true);
+  await expect
+    .poll(isReached, { timeout: limitMs, interval: 200 })
+    .toBe(true)
+    .catch(async (error: unknown) => {
+      const states = await Promise.all(scene.hosts.map(host => scene.status(host)));
+      console.log(`not amid ${step} of ${release.version}`, scene.operator.log.slice(-3000), JSON.stringify(states));
+      throw error;
+    });
   await delay(pauseMs);
 }
 

@@ -1,5 +1,6 @@
 import { pathKey } from '#contract/host-path.ts';
 import { dir, file, requiredDirectories } from '#contract/paths.ts';
+import { acceptedFile } from '../accepted.ts';
 import type { Access } from './plan.ts';
 
 export interface FolderRule {
@@ -34,13 +35,15 @@ export const folderRules: readonly FolderRule[] = [
   ...secrets.map(path => ({ path, access: 'secret', below: true }) as const),
 ];
 
-/** Files with keys or tokens in folders that everyone can read. */
+/** Files with keys, tokens or passwords in folders that everyone can read. */
 export const secretFiles: readonly string[] = [
   file.kubeconfig,
   file.bootstrapKubeconfig,
   file.agentKubeconfig,
   file.cloudNodeKubeconfig,
   file.cloudConfig,
+  file.registryLogins,
+  acceptedFile,
 ];
 
 /** The kubelet creates it with the rights of its folder, on every host that joins. */

@@ -11,7 +11,7 @@ import type { HostFiles, InstalledService } from '../ports.ts';
 import { ensureStopped } from '../services/ensure.ts';
 import { isManaged, serviceKey } from '../services/order.ts';
 import { readRecord, type StagedFile, type StagedRecord, writeRecord } from '../stage/record.ts';
-import { placeSafely } from '../stage/stage.ts';
+import { placeSafely, removeRegistryFolder } from '../stage/stage.ts';
 import type { ActivatorPorts } from './activator.ts';
 import { rememberSwapped } from './leftover-services.ts';
 import { reportedFile } from './report-file.ts';
@@ -94,6 +94,7 @@ async function placeFiles(
   for (const { path } of onlyIn(from, to)) {
     signal.throwIfAborted();
     await removeOrMove(path, files);
+    await removeRegistryFolder(path, files);
   }
 }
 

@@ -112,10 +112,10 @@ test('keeps variables and certificates with keepSettings', async () => {
   expect([host.state.variables, host.roots.length]).toEqual([{ HTTP_PROXY: 'http://proxy' }, 1]);
 });
 
-test('records the boot in which a reboot became necessary', async () => {
+test('records the boot in which variables were changed', async () => {
   const host = await configuredHost();
   await clean(host);
-  expect((await readState(host.files)).reboot?.bootId).toBe(host.bootId);
+  expect((await readState(host.files)).variablesBoot).toBe(host.bootId);
 });
 
 const withoutServices: [name: string, configMaps: ModelHost['configMaps']][] = [

@@ -11,6 +11,7 @@ import {
   type SettingsPorts,
 } from '../host-settings.ts';
 import { cancelSwap } from '../activation/cancel.ts';
+import { acceptedFile } from '../accepted.ts';
 import { type KnownGood, knownGoodFile, readKnownGood } from '../known-good.ts';
 import type { HostValues, ManifestSource } from '../ports.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
@@ -64,13 +65,20 @@ export async function cleanUp(ports: CleanupPorts, options: CleanupOptions, wait
   await rememberStopped(removals, ports);
   const problem = removalProblem(await applyRemovals(removals, ports, waiting));
   if (problem !== undefined) throw problem;
+  await forgetVariables(ports);
   if (!options.keepSettings) await startStopped(ports, waiting, text => options.onWarning?.(text));
   const rebootNeeded = await revertSettings(data.watchedEnvironment, known, options.keepSettings, ports);
   await endShims(ports.processes);
   if (!options.keepSettings) await revertPreparations(ports, options, waiting);
-  for (const path of [scriptCacheFile, knownGoodFile]) await ports.files.remove(path);
+  for (const path of [scriptCacheFile, knownGoodFile, acceptedFile]) await ports.files.remove(path);
   const removed = removals.filter(removal => removal.do === 'remove').map(removal => removal.name);
   return { removed, rebootNeeded };
+}
+
+/** Windows has deleted the variables of the services with them. */
+async function forgetVariables({ files }: CleanupPorts): Promise<void> {
+  const { serviceEnvironment } = await readState(files);
+  if (serviceEnvironment.length > 0) await changeState(files, { serviceEnvironment: [] });
 }
 
 async function revertPreparations({ host }: CleanupPorts, options: CleanupOptions, waiting: Waiting): Promise<void> {
@@ -153,11 +161,9 @@ async function revertSettings(
   const environment = await observeEnvironment({ wanted: {}, watched, owned }, ports.environment);
   const certificates = await observeCertificates(undefined, ports, mayBeBack(state, bootId).certificates);
   const changed = environment.changed || certificates.changed;
-  const requested = state.reboot;
-  const reboot = changed ? { bootId, variables: Object.keys(environment.expected) } : requested;
-  await applySettings(environment, certificates, reboot, ports);
-  // An interrupted run may have changed settings without reporting the reboot.
-  return changed || requested?.bootId === bootId;
+  await applySettings(environment, certificates, bootId, ports);
+  // An interrupted run may have changed variables without reporting the reboot.
+  return changed || state.variablesBoot === bootId;
 }
 
 function readConfigMap(value: unknown): ServicesConfigMapView {

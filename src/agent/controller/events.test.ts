@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError } from '#base/errors.ts';
 import { ApiError } from '#kube/api-error.ts';
-import { failureEvent, outcomeEvent, renewalEvent, repairEvent } from './events.ts';
+import { failureEvent, outcomeEvent, renewalEvent, repairEvent, settingsEvent } from './events.ts';
 
 const failure = (code: ErrorCode) => new AppError(code, 'it broke', { remedy: 'Mend it.' });
 
@@ -14,7 +14,6 @@ const failures: [code: ErrorCode, reason: string][] = [
   ['SERVICES_MALFORMED', 'ConfigurationFailure'],
   ['OBJECT_MISSING', 'ConfigurationFailure'],
   ['NODE_NOT_READY', 'ConfigurationFailure'],
-  ['ENVIRONMENT_NOT_EFFECTIVE', 'ConfigurationFailure'],
   ['FILE_DAMAGED', 'ConfigurationFailure'],
   ['PASS_TIMEOUT', 'ConfigurationFailure'],
 ];
@@ -37,12 +36,15 @@ for (const [name, error] of silent) {
   test(`leaves out ${name}`, () => expect(failureEvent(error)).toBeUndefined());
 }
 
-test('reports why a reboot was requested, and nothing about other passes', () => {
-  expect(outcomeEvent({ did: 'request reboot', because: ['one', 'two'] })).toEqual({
+test('reports which settings were changed', () => {
+  expect(settingsEvent(['one', 'two'])).toEqual({
     type: 'Normal',
-    reason: 'RebootRequested',
-    message: 'A reboot is needed: one; two',
+    reason: 'SettingsChanged',
+    message: 'Changed one and two; services are restarted for variables only',
   });
+});
+
+test('reports what a pass waits for, and nothing about other passes', () => {
   expect(outcomeEvent({ did: 'wait', for: 'a certificate' })).toEqual({
     type: 'Normal',
     reason: 'WaitingForCertificate',

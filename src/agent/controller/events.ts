@@ -17,7 +17,7 @@ const byCode: Partial<Record<ErrorCode, (message: string) => EventText>> = {
 };
 
 const configurationFailure = warning(agentEvent.configurationFailure);
-const rebootRequested = normal('RebootRequested');
+const settingsChanged = normal('SettingsChanged');
 const waitingForCertificate = normal('WaitingForCertificate');
 const serviceStarted = normal(agentEvent.serviceStarted);
 const serviceEnded = warning(agentEvent.serviceEnded);
@@ -32,9 +32,12 @@ export function failureEvent(error: unknown): EventText | undefined {
 }
 
 export function outcomeEvent(outcome: PassOutcome): EventText | undefined {
-  if (outcome.did === 'wait') return waitingForCertificate(`Waiting for ${outcome.for}`);
-  if (outcome.did !== 'request reboot') return undefined;
-  return rebootRequested(`A reboot is needed: ${outcome.because.join('; ')}`);
+  return outcome.did === 'wait' ? waitingForCertificate(`Waiting for ${outcome.for}`) : undefined;
+}
+
+/** The event for changed variables and certificates; without values, which may contain a password. */
+export function settingsEvent(changes: readonly string[]): EventText {
+  return settingsChanged(`Changed ${changes.join(' and ')}; services are restarted for variables only`);
 }
 
 /** The operator takes the failure before it for over. */

@@ -3,7 +3,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { Node } from '#kube/resources.ts';
 import { nodeChanges } from './node-changes.ts';
 
-const { version, desiredVersion, rebootRequired, hybridOverlaySubnet } = nodeAnnotation;
+const { version, desiredVersion, desiredServices, rebootRequired, hybridOverlaySubnet } = nodeAnnotation;
 const node = (annotations: Record<string, string> = {}, over: Partial<Node> = {}): Node => ({
   metadata: { name: 'win-1', annotations, resourceVersion: '1' },
   ...over,
@@ -15,6 +15,7 @@ const status = (ready: string, heartbeat = '') => ({
 const cases: [name: string, old: Node, now: Node, isWorthAPass: boolean][] = [
   ['a desired version that comes', node(), node({ [desiredVersion]: 'v1' }), true],
   ['a desired version that changes', node({ [desiredVersion]: 'v1' }), node({ [desiredVersion]: 'v2' }), true],
+  ['settings that are released', node({ [desiredServices]: 'a' }), node({ [desiredServices]: 'b' }), true],
   ['a reboot that is asked for', node(), node({ [rebootRequired]: '' }), true],
   ['a reboot that is over', node({ [rebootRequired]: '' }), node(), true],
   ['a subnet that commands are made of', node(), node({ [hybridOverlaySubnet]: '10.132.1.0/24' }), true],

@@ -7,7 +7,6 @@ import { ModelHost } from '../../../test/kit/model-host.ts';
 import { recordedLog } from '../../../test/kit/recorded-log.ts';
 import { writeJournal } from '../activation/journal.ts';
 import { saveKnownGood } from '../known-good.ts';
-import { changeState, stateFile } from '../state.ts';
 import { startKnownGood } from './offline.ts';
 
 const services = [
@@ -74,13 +73,13 @@ test('does nothing on a host without a record', async () => {
   expect([await run(), host.services.calls, starts.count]).toEqual(['no record', [], 0]);
 });
 
-test('does nothing while a reboot is pending, and works after it', async () => {
-  const { host, run, starts } = await known();
-  await changeState(host.files, { reboot: { bootId: host.bootId, variables: ['A'] } });
-  expect([await run(), host.services.calls, starts.count]).toEqual(['waiting for reboot', [], 0]);
-  await host.reboot();
+test('leaves variables of services as they are', async () => {
+  const { host, run } = await known();
+  const environment = { HTTP_PROXY: 'p', OWN: 'x' };
+  host.services.install('kubelet', { environment }, 'stopped');
   expect(await run()).toBe('started');
-  expect(host.fileTexts.get(stateFile)).toContain('"A"');
+  const [kubelet] = (await host.services.list()).filter(({ name }) => name === 'kubelet');
+  expect(kubelet?.config).toMatchObject({ environment, command: 'k.exe' });
 });
 
 test('continues with the others when a service fails, and reports it', async () => {

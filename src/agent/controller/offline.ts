@@ -5,20 +5,19 @@ import { readKnownGood } from '../known-good.ts';
 import { type AgentPorts, servicesWork } from '../reconcile/reconcile-host.ts';
 import { reconcileServices } from '../services/reconcile.ts';
 import { readRecord } from '../stage/record.ts';
-import { readState } from '../state.ts';
 import { loggedNotices } from './service-notices.ts';
 
 /**
  * Keeps the services of the last known version running while the API server cannot be reached, as after a power cut or
  * when certificate and token have expired, and while the operator is not installed. Only services, because the current
- * settings are unknown.
+ * settings are unknown: services keep the variables that they have.
  */
 export async function startKnownGood(
   ports: Omit<AgentPorts, 'cluster'>,
   waiting: Waiting,
   log: Log,
   onStart: (version: string) => void,
-): Promise<'no record' | 'other version' | 'waiting for swap' | 'waiting for reboot' | 'started' | 'failed'> {
+): Promise<'no record' | 'other version' | 'waiting for swap' | 'started' | 'failed'> {
   if (await isSwapping(ports)) {
     await continueSwap(ports, log);
     return 'waiting for swap';
@@ -28,8 +27,6 @@ export async function startKnownGood(
   const { version } = await readRecord(ports.files);
   // Its services would run with files of another version.
   if (version !== '' && version !== known.version) return 'other version';
-  const { reboot } = await readState(ports.files);
-  if (reboot !== undefined && reboot.bootId === (await ports.host.bootId())) return 'waiting for reboot';
   onStart(known.version);
   const work = servicesWork(ports, known.version, loggedNotices(log));
   try {

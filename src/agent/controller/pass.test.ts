@@ -90,13 +90,13 @@ test('keeps the services of its record running without the services ConfigMap, a
   expect(logged.messages('warn')).toEqual(['Desired services are unknown; keeping the last known version running']);
 });
 
-test('records an event for a requested reboot, and logs the reasons', async () => {
+test('records an event for changed variables, and logs their names', async () => {
   const { host, run, reasons, logged } = hostWith({ HTTP_PROXY: 'http://me:password@proxy' });
   await run();
   Object.assign(host.node?.annotations ?? {}, { [nodeAnnotation.rebootRequired]: '' });
   await run();
-  expect(reasons()).toEqual(['RebootRequested']);
-  expect(logged.messages('info')).toEqual(['Requested reboot', 'Skipped pass']);
+  expect(reasons()).toEqual(['SettingsChanged']);
+  expect(logged.messages('info')).toEqual(['Changed settings', 'Host is configured', 'Host is configured']);
   expect(JSON.stringify(logged.lines)).not.toContain('password');
 });
 

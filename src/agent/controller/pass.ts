@@ -16,6 +16,7 @@ import {
   recoveredEvent,
   repairEvent,
   securedEvent,
+  settingsEvent,
   unplannedRebootEvent,
   waitingEvent,
 } from './events.ts';
@@ -74,6 +75,10 @@ export function createReconcile({ ports, caBundle, clock, record }: PassDeps): R
         log.warn('Fixed owner or rights of files', { events });
         record(securedEvent(events));
       },
+      onSettings: changes => {
+        log.info('Changed settings', { changes });
+        record(settingsEvent(changes));
+      },
       onRecovered: () => record(recoveredEvent),
       serviceNotices: recordedNotices(log, record, isJoining),
       onWarning: text => log.warn(text),
@@ -125,8 +130,6 @@ function logLine(outcome: PassOutcome): [message: string, fields: Record<string,
       return ['Skipped pass', { reason: outcome.why }];
     case 'wait':
       return ['Waiting', { for: outcome.for }];
-    case 'request reboot':
-      return ['Requested reboot', { reasons: outcome.because }];
     case 'configure':
       return ['Host is configured', { version: outcome.version }];
     default:

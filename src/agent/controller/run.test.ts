@@ -3,6 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import { sha256 } from '#base/sha256.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
+import { printDesiredServices, servicesHash } from '#contract/services/hash.ts';
 import { service } from '#contract/services/manifest.ts';
 import { configMaps, events, nodes } from '#kube/resources.ts';
 import {
@@ -17,13 +18,14 @@ import {
   statesOf,
   wanted,
 } from '../../../test/kit/agent-bench.ts';
+import { stageTexts } from '../../../test/kit/bundles.ts';
 import { fastClock } from '../../../test/kit/fast-clock.ts';
 import { forgetVersion, makeReport } from '../../../test/kit/report-mirror.ts';
 import { until } from '../../../test/kit/until.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { copyPath, writeRecord } from '../stage/record.ts';
 
-const { rebootRequired } = nodeAnnotation;
+const { rebootRequired, desiredServices } = nodeAnnotation;
 
 async function bench(): Promise<AgentBench> {
   const made = await startAgentBench();
@@ -79,14 +81,11 @@ test('waits for a desired version, and follows it when it changes', async () => 
   expect(await statesOf(world)).toEqual({ containerd: 'running', kubelet: 'running' });
 });
 
-test('skips passes while a reboot is pending, and continues after it', async () => {
+test('goes on while the Node waits for a reboot', async () => {
   const world = await bench();
   await world.publish('v1');
   await world.register({ ...wanted('v1'), [rebootRequired]: '' });
   startAgentController(world);
-  await until(() => world.logged.messages('info').includes('Skipped pass'));
-  expect(world.host.services.calls).toEqual([]);
-  await world.annotate({ [rebootRequired]: null });
   await until(() => isMarked(world, 'v1'));
 });
 
@@ -116,22 +115,43 @@ test('reports the version as soon as the Node is ready', async () => {
   await until(() => isMarked(world, 'v1'));
 });
 
-test('requests a reboot once, reports why, and finishes after it', async () => {
+test('gives variables to services, reports that, and needs no reboot', async () => {
   const world = await bench();
   await world.publish('v1', [containerd], { HTTP_PROXY: 'http://me:password@proxy' });
   await world.register(wanted('v1'));
-  const first = startAgentController(world);
-  await until(async () => (await world.annotations())[rebootRequired] === '');
-  await until(async () =>
-    (await world.events()).includes('RebootRequested: A reboot is needed: machine variables change: HTTP_PROXY'),
-  );
-  expect([world.host.state.variables, await statesOf(world)]).toEqual([{ HTTP_PROXY: 'http://me:password@proxy' }, {}]);
-  await first.end();
-  await world.host.reboot();
   startAgentController(world);
   await until(() => isMarked(world, 'v1'));
-  expect(await world.report()).toMatchObject({ rebootRequired: false, bootId: world.host.bootId });
+  expect((await world.host.services.query('containerd'))?.config.environment).toEqual({
+    HTTP_PROXY: 'http://me:password@proxy',
+  });
+  expect(await world.annotations()).not.toHaveProperty([rebootRequired]);
+  expect((await world.report()).variablesBoot).toBe(world.host.bootId);
+  await until(async () => (await world.events()).some(event => event.startsWith('SettingsChanged: ')));
   expect(JSON.stringify([await world.events(), world.logged.lines])).not.toContain('password');
+});
+
+test('applies what is released for its Node, and reports it', async () => {
+  const world = await bench();
+  const released = async () => {
+    const { data = {} } = await world.client.get(configMaps, 'windows-services-v1', { namespace });
+    return printDesiredServices({ version: 'v1', hash: servicesHash(data), files: 'f'.repeat(32) });
+  };
+  const commandOf = async () => (await world.host.services.query('containerd'))?.config.command;
+  const passes = () => world.logged.messages('info').filter(text => text === 'Host is configured').length;
+  await world.publish('v1', [containerd]);
+  const first = await released();
+  await world.register({ ...wanted('v1'), [desiredServices]: first });
+  startAgentController(world);
+  await until(async () => (await world.report()).services === first);
+  const before = passes();
+  await world.client.delete(configMaps, 'windows-services-v1', { namespace });
+  await world.publish('v1', [{ ...containerd, command: 'changed.exe' }]);
+  await until(() => passes() > before);
+  expect([await commandOf(), (await world.report()).services]).toEqual([containerd.command, first]);
+  const second = await released();
+  await world.annotate({ [desiredServices]: second });
+  await until(async () => (await world.report()).services === second);
+  expect(await commandOf()).toBe('changed.exe');
 });
 
 test('reports which service failed, and reconciles the others', async () => {
@@ -288,13 +308,17 @@ test('starts the last known services when the API server is down at boot, after 
   expect(await end()).toBe('stopped');
 });
 
-test('starts no service without the API server while a reboot is pending', async () => {
-  const world = await bootedWithoutServer();
-  const reboot = { bootId: world.host.bootId, variables: [] };
-  world.host.fileTexts.set('C:\\k\\wicd-state.json', JSON.stringify({ reboot }));
-  startAgentController(world, fastClock(100));
-  await until(() => world.logged.messages('info').includes('Waiting for the API server'));
-  expect((await statesOf(world))['kube-proxy']).toBe('stopped');
+test('looks at the host soon after files were staged', async () => {
+  const world = await bench();
+  await world.publish('v1', [service({ name: 'kubelet', command: `k.exe ${file.kubeletConfig}` })]);
+  await world.register(wanted('v1'));
+  await stageTexts(world.host, { [file.kubeletConfig]: 'one' });
+  startAgentController(world);
+  await until(() => isMarked(world, 'v1'));
+  const { pid } = (await world.host.services.query('kubelet')) ?? {};
+  await stageTexts(world.host, { [file.kubeletConfig]: 'two' }, { hasServices: true });
+  // The next regular pass would be too late for this.
+  await until(async () => ((await world.host.services.query('kubelet'))?.pid ?? 0) !== pid);
 });
 
 test('restores a tampered file, restarts its service, and reports it', async () => {

@@ -13,6 +13,7 @@ import { nodeChanges } from './node-changes.ts';
 import type { ControllerOptions, ControllerDeps } from './options.ts';
 import { createReconcile, periodMs } from './pass.ts';
 import { renewalEvent } from './events.ts';
+import { watchStaged } from './staged-watch.ts';
 import { enroll } from './start.ts';
 
 /** The agent has 20 s to stop as a Windows service. */
@@ -85,7 +86,8 @@ async function runHostController(identity: AgentIdentity, work: Work, signal: Ab
   Object.assign(hooks, { record, requeue });
   // A missing Node starts no pass, but the report has to be written.
   requeue();
-  const parts = { servers: [runnableOf(identity)], caches: [informers], others: [controller] };
+  const staged = watchStaged(ports.files, clock, requeue);
+  const parts = { servers: [runnableOf(identity)], caches: [informers], others: [controller, staged] };
   try {
     await runManager({ ...parts, stopTimeoutMs: stopMs, clock, log }, signal);
   } finally {

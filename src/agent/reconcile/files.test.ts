@@ -90,14 +90,6 @@ test('reconciles services but reports no version while a file cannot be restored
   expect(host.node?.annotations[nodeAnnotation.version]).toBeUndefined();
 });
 
-test('touches no file before a reboot that is needed', async () => {
-  const host = await hostWithFiles();
-  publish(host, { services: [reader], environment: { HTTP_PROXY: 'p' }, watchedEnvironment: ['HTTP_PROXY'] });
-  host.fileTexts.set(file.kubelet, 'damaged');
-  expect(await pass(host)).toMatchObject({ did: 'request reboot' });
-  expect(host.fileTexts.get(file.kubelet)).toBe('damaged');
-});
-
 test('prunes certificates of the overlay; a failure is only a warning', async () => {
   const host = hostFor();
   const names = [1, 2, 3].map(day => `${dir.cniConfig}\\ovnkube-client-2026-03-0${day}-10-11-12.pem`);

@@ -79,11 +79,6 @@ test('writes nothing in a second pass', async () => {
 const idle: [name: string, change: (host: ModelHost) => void, why: string][] = [
   ['there is no Node', host => (host.node = undefined), 'the Node does not exist'],
   ['no version is desired', host => delete host.node?.annotations[desiredVersion], 'Node win-1 has no desired version'],
-  [
-    'a reboot is pending',
-    host => Object.assign(host.node?.annotations ?? {}, { [rebootRequired]: '' }),
-    'Node win-1 is waiting for a reboot',
-  ],
 ];
 for (const [name, change, why] of idle) {
   test(`touches nothing when ${name}`, async () => {
@@ -108,59 +103,91 @@ test('rejects a ConfigMap that cannot be parsed, by its name', async () => {
   expect(error).toMatchObject({ code: 'SERVICES_MALFORMED', message: expect.stringContaining('windows-services-v2') });
 });
 
-test('sets variables and requests a reboot before any service is touched', async () => {
+const environments = async (host: ModelHost) =>
+  Object.fromEntries((await host.services.list()).map(({ name, config }) => [name, config.environment]));
+const everywhere = (variables: object) => ({ kubelet: variables, overlay: variables });
+
+test('sets variables of the machine and of services, without a reboot', async () => {
   const host = hostFor({ environment: proxy });
-  expect(await pass(host)).toEqual({ did: 'request reboot', because: ['machine variables change: HTTP_PROXY'] });
-  expect(host.state.variables).toEqual(proxy);
-  expect(host.services.calls).toEqual([]);
-  expect(host.report).toMatchObject({ rebootRequired: true, version: '', bootId: host.bootId });
-  expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2' });
+  const changes: string[] = [];
+  const onSettings = (list: string[]) => changes.push(...list);
+  expect(await pass(host, { onSettings })).toEqual({ did: 'configure', version: 'v2' });
+  expect([host.state.variables, changes]).toEqual([proxy, ['machine variables HTTP_PROXY']]);
+  expect(await environments(host)).toEqual(everywhere(proxy));
+  expect(host.report).toMatchObject({ rebootRequired: false, version: 'v2', variablesBoot: host.bootId });
 });
 
-test('continues after the reboot, without a second one', async () => {
+test('restarts services for another value, and once only', async () => {
   const host = hostFor({ environment: proxy });
   await pass(host);
-  mirror(host);
+  host.services.calls.length = 0;
+  publish(host, { environment: { HTTP_PROXY: 'http://other' } });
+  for (const _ of [1, 2]) await pass(host);
+  expect(host.services.calls).toEqual([
+    'stop overlay',
+    'stop kubelet',
+    'configure kubelet',
+    'start kubelet',
+    'configure overlay',
+    'start overlay',
+  ]);
+  expect(await environments(host)).toEqual(everywhere({ HTTP_PROXY: 'http://other' }));
+});
+
+test('empties a variable that Windows still gives to services, until a reboot', async () => {
+  const host = hostFor({ environment: proxy });
+  await pass(host);
   await host.reboot();
-  expect(await pass(host)).toEqual({ did: 'skip', why: 'Node win-1 is waiting for a reboot' });
-  mirror(host);
-  expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
-  expect(reports(host)).toEqual(['report rebootRequired=true', 'report rebootRequired=false', 'report version=v2']);
-  expect((await readState(host.files)).reboot).toBeUndefined();
-});
-
-test('requests it again when the report was emptied without a reboot', async () => {
-  const host = hostFor({ environment: proxy });
   await pass(host);
-  host.report = emptyReport;
-  expect(await pass(host)).toMatchObject({ did: 'request reboot' });
-  expect(host.report.rebootRequired).toBe(true);
+  publish(host, {});
+  await pass(host);
+  expect([host.state.variables, await environments(host)]).toEqual([{}, everywhere({ HTTP_PROXY: '' })]);
+  await host.reboot();
+  host.services.calls.length = 0;
+  await pass(host);
+  expect(host.services.calls.filter(call => call.startsWith('stop'))).toEqual([]);
+  expect(await environments(host)).toEqual(everywhere({}));
 });
 
-test('requests it again when that could not be reported, though the registry is right by then', async () => {
+test('reports until the next boot that variables were changed', async () => {
+  const host = hostFor({ environment: proxy });
+  const seen: string[] = [];
+  for (const act of [() => undefined, () => undefined, () => host.reboot()]) {
+    await act();
+    await pass(host);
+    seen.push(host.report.variablesBoot);
+  }
+  expect(seen).toEqual([seen[0], seen[0], '']);
+  expect(seen[0]).not.toBe('');
+});
+
+test('reports changed variables later when the first report fails', async () => {
   const host = hostFor({ environment: proxy });
   host.before = call => {
     if (call.startsWith('report')) throw new Error('the API server is away');
   };
   await expect(pass(host)).rejects.toThrow('the API server is away');
+  expect(await environments(host)).toEqual(everywhere(proxy));
   host.before = () => undefined;
-  expect(await pass(host)).toMatchObject({ did: 'request reboot' });
-  expect(host.report.rebootRequired).toBe(true);
+  await pass(host);
+  expect(host.report.variablesBoot).toBe(host.bootId);
 });
 
-test('requests a reboot for certificates, and does not forget it when the report fails', async () => {
+test('takes back that an earlier agent required a reboot, and goes on while the Node waits for one', async () => {
   const host = hostFor();
-  const bundle = withBundle(host, pem(1));
-  host.before = call => {
-    if (call.startsWith('report')) throw new Error('the API server is away');
-  };
-  await expect(pass(host, bundle)).rejects.toThrow('the API server is away');
-  host.before = () => undefined;
-  expect(await pass(host, bundle)).toEqual({
-    did: 'request reboot',
-    because: ['the requested reboot has not happened yet'],
-  });
+  host.report = { ...emptyReport, rebootRequired: true };
+  mirror(host);
+  expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
+  expect(reports(host)).toEqual(['report rebootRequired=false', 'report version=v2']);
+});
+
+test('imports certificates of a bundle, which restarts nothing', async () => {
+  const host = hostFor();
+  await pass(host);
+  host.services.calls.length = 0;
+  expect(await pass(host, withBundle(host, pem(1)))).toEqual({ did: 'configure', version: 'v2' });
   expect([host.roots.length, host.fileTexts.get(file.importedCerts)]).toEqual([1, pem(1)]);
+  expect([host.services.calls, host.report.variablesBoot]).toEqual([[], '']);
 });
 
 test('reverts settings again that a power cut brought back, and then finishes', async () => {
@@ -169,33 +196,18 @@ test('reverts settings again that a power cut brought back, and then finishes', 
   host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
   await live(host, []);
   const [machine, store] = [{ ...host.state.variables }, [...host.roots]];
-  host.configMaps = hostFor({ environment: {} }).configMaps;
+  publish(host, {});
   withBundle(host, '');
-  expect(await pass(host, { caBundle: file.caBundle })).toMatchObject({ did: 'request reboot' });
+  for (const _ of [1, 2]) await pass(host, { caBundle: file.caBundle });
   expect([host.state.variables, host.roots]).toEqual([{}, []]);
   Object.assign(host.state.variables, machine);
   host.addRoots(...store);
   await host.reboot();
-  const { reboots, outcome } = await live(host, []);
-  expect([reboots, outcome?.did, host.state.variables, host.roots]).toEqual([1, 'configure', {}, []]);
-  expect((await readState(host.files)).takenBack).toBeUndefined();
-});
-
-test('has no second reboot for certificates', async () => {
-  const host = hostFor();
-  const bundle = withBundle(host, pem(1));
-  await pass(host, bundle);
+  expect((await live(host, []))?.did).toBe('configure');
+  expect([host.state.variables, host.roots]).toEqual([{}, []]);
   await host.reboot();
-  expect(await pass(host, bundle)).toEqual({ did: 'configure', version: 'v2' });
-});
-
-test('requests one reboot for variables and certificates together', async () => {
-  const host = hostFor({ environment: proxy });
-  const outcome = await pass(host, withBundle(host, pem(1)));
-  expect(outcome).toMatchObject({
-    because: [expect.stringContaining('variables'), expect.stringContaining('certificates')],
-  });
-  expect(reports(host)).toEqual(['report rebootRequired=true']);
+  await live(host, []);
+  expect((await readState(host.files)).takenBack).toBeUndefined();
 });
 
 const badBundles: [name: string, text: string | undefined, code: string][] = [
@@ -215,30 +227,24 @@ for (const [name, text, code] of badBundles) {
     const host = hostFor({ environment: proxy });
     if (text !== undefined) withBundle(host, text);
     expect(await rejectionOf(pass(host, { caBundle: file.caBundle }))).toMatchObject({ code });
-    expect(host.report.rebootRequired).toBe(true);
+    expect([host.state.variables, await environments(host)]).toEqual([proxy, everywhere(proxy)]);
   });
 }
 
 test('removes no certificate because of a damaged bundle', async () => {
   const host = hostFor();
   await pass(host, withBundle(host, pem(1) + pem(2)));
-  await host.reboot();
   expect(await rejectionOf(pass(host, withBundle(host, pem(1) + pem(2).slice(0, 30))))).toMatchObject({
     code: 'CERTIFICATE_BUNDLE_MALFORMED',
   });
   expect(host.roots).toHaveLength(2);
 });
 
-test('keeps the services running when a variable is stubborn, but does not report the version or reboot', async () => {
+test('gives services the wanted value, whatever the SYSTEM account has', async () => {
   const host = hostFor({ environment: proxy });
-  await pass(host);
-  await host.reboot();
   host.state.variablesAtBoot = { HTTP_PROXY: 'of the SYSTEM account' };
-  for (const _ of [1, 2]) {
-    expect(await rejectionOf(pass(host))).toMatchObject({ code: 'ENVIRONMENT_NOT_EFFECTIVE' });
-  }
-  expect(await runs(host)).toHaveLength(2);
-  expect(host.report).toMatchObject({ version: '', rebootRequired: false });
+  expect(await pass(host)).toEqual({ did: 'configure', version: 'v2' });
+  expect(await environments(host)).toEqual(everywhere(proxy));
 });
 
 test('does not report the version when a service fails', async () => {
@@ -270,13 +276,10 @@ test('does not report the version of a Node that does not become ready', async (
   expect(reports(host)).toEqual([]);
 });
 
-test.each([
-  ['another version is desired', { [desiredVersion]: 'v3' }],
-  ['a reboot was asked for', { [desiredVersion]: 'v2', [rebootRequired]: '' }],
-])('does not report the version when %s meanwhile', async (_, marks) => {
+test('does not report the version when another one is desired meanwhile', async () => {
   const host = hostFor();
   host.services.before = call => {
-    if (call === 'start overlay' && host.node !== undefined) host.node.annotations = { ...marks };
+    if (call === 'start overlay' && host.node !== undefined) host.node.annotations = { [desiredVersion]: 'v3' };
   };
   await pass(host);
   expect(host.report.version).toBe('');
@@ -290,69 +293,68 @@ test('restores the value of the administrator when the cluster proxy is removed'
   await pass(host);
   for (const environment of [proxy, {}]) {
     publish(host, { environment });
-    expect(await pass(host)).toMatchObject({ did: 'request reboot' });
-    await host.reboot();
+    expect(await pass(host)).toMatchObject({ did: 'configure' });
   }
   expect(host.state.variables).toEqual({ HTTP_PROXY: 'of the administrator' });
-  expect(await pass(host)).toMatchObject({ did: 'configure' });
+  expect(await environments(host)).toEqual(everywhere({}));
 });
 
-test('does not reboot when the administrator changes their own proxy', async () => {
+test('leaves services alone when the administrator changes their own proxy', async () => {
   const host = hostFor();
   host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
   host.state.variables = { HTTP_PROXY: 'new' };
   host.state.variablesAtBoot = { HTTP_PROXY: 'old' };
   expect(await pass(host)).toMatchObject({ did: 'configure' });
+  expect(await environments(host)).toEqual(everywhere({}));
 });
 
 test('never shows values of variables', async () => {
   const host = hostFor({ environment: { HTTP_PROXY: 'http://user:hunter2@proxy' } });
-  const outcome = await pass(host);
-  expect(JSON.stringify([outcome, host.log, host.node, host.report])).not.toContain('hunter2');
+  const changes: unknown[] = [];
+  const outcome = await pass(host, { onSettings: (list: unknown) => changes.push(list) });
+  expect(JSON.stringify([outcome, changes, host.log, host.node, host.report])).not.toContain('hunter2');
 });
 
-/** The whole story of a host: passes are killed at any point, reboots follow the report, until nothing is left to do. */
-async function live(
-  host: ModelHost,
-  kills: readonly number[],
-): Promise<{ reboots: number; outcome: PassOutcome | undefined }> {
-  let [reboots, outcome]: [number, PassOutcome | undefined] = [0, undefined];
-  for (const kill of [...kills, 999, 999, 999, 999]) {
+/** The whole story of a host: passes are killed at any point, until nothing is left to do. */
+async function live(host: ModelHost, kills: readonly number[]): Promise<PassOutcome | undefined> {
+  let outcome: PassOutcome | undefined;
+  for (const kill of [...kills, 999, 999]) {
     let left = kill;
     host.before = host.services.before = () => {
       left -= 1;
       if (left < 0) throw new Error('killed');
     };
     outcome = await pass(host, { caBundle: file.caBundle }).catch(() => undefined);
-    const asked = host.report.rebootRequired && host.report.bootId === host.bootId;
     mirror(host);
-    if (!asked) continue;
-    reboots += 1;
-    await host.reboot();
   }
-  return { reboots, outcome };
+  return outcome;
 }
 
-test('reaches the same state when it is killed at any point, and reboots once', async () => {
+test('reaches the same state when it is killed at any point', async () => {
+  const kills = fc.array(fc.nat(20), { maxLength: 3 });
+  const target = fc.record({ kills, hasProxy: fc.boolean(), hasCa: fc.boolean(), boots: fc.boolean() });
   await fc.assert(
-    fc.asyncProperty(
-      fc.array(fc.nat(12), { maxLength: 3 }),
-      fc.boolean(),
-      fc.boolean(),
-      async (kills, hasProxy, hasCa) => {
-        const host = hostFor({ environment: hasProxy ? proxy : {} });
-        host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
+    fc.asyncProperty(fc.array(target, { minLength: 1, maxLength: 3 }), async targets => {
+      const host = hostFor();
+      host.fileTexts.set('C:\\k\\wicd-state.json', '{"environment": []}');
+      host.services.install('kubelet', { environment: { OWN: 'stays' } });
+      for (const { kills: points, hasProxy, hasCa, boots } of targets) {
+        publish(host, { environment: hasProxy ? proxy : {} });
         withBundle(host, hasCa ? pem(1) : '');
-        const { reboots, outcome } = await live(host, kills);
-        expect(outcome).toEqual({ did: 'configure', version: 'v2' });
-        expect(reboots).toBe(hasProxy || hasCa ? 1 : 0);
+        expect(await live(host, points)).toEqual({ did: 'configure', version: 'v2' });
+        if (boots) await host.reboot();
+        if (boots) await live(host, []);
         expect(host.state.variables).toEqual(hasProxy ? proxy : {});
         expect(host.roots).toHaveLength(hasCa ? 1 : 0);
         expect(await runs(host)).toEqual(['kubelet.exe', 'overlay.exe win-1']);
+        const { kubelet: own, overlay: other } = await environments(host);
+        const isGone = !hasProxy && (other?.['HTTP_PROXY'] ?? '') === '';
+        expect(hasProxy ? other : isGone).toEqual(hasProxy ? proxy : true);
+        expect(own).toEqual({ OWN: 'stays', ...other });
         expect(host.node?.annotations).toEqual({ [desiredVersion]: 'v2', [version]: 'v2' });
-      },
-    ),
-    { numRuns: 300 },
+      }
+    }),
+    { numRuns: 200 },
   );
 });
 
@@ -362,15 +364,6 @@ test('reports the version again when the operator has emptied the report', async
   host.report = emptyReport;
   await pass(host);
   expect(host.report.version).toBe('v2');
-});
-
-test('reports in the first pass of a boot that the reboot is over, whatever the Node reports', async () => {
-  const host = hostFor({ environment: proxy });
-  await pass(host);
-  mirror(host);
-  await host.reboot();
-  await pass(host);
-  expect(host.report).toMatchObject({ rebootRequired: false, bootId: host.bootId });
 });
 
 test('reconciles services while the report cannot be written, and then fails', async () => {

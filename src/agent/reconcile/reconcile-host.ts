@@ -1,11 +1,10 @@
-import { AppError, shown } from '#base/errors.ts';
+import { AppError } from '#base/errors.ts';
 import { type AgentReport, failureIn } from '#contract/agent-report.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
+import { nodeAnnotation } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';
 import { file, orderedRebootFile } from '#contract/paths.ts';
 import type { Service, ServicesManifest } from '#contract/services/manifest.ts';
-import { parseManifest } from '#contract/services/parse.ts';
-import { servicesConfigMapName } from '#contract/version.ts';
 import { secureFolders } from '../access/secure-folders.ts';
 import { removeLeftovers } from '../activation/leftover-services.ts';
 import {
@@ -18,17 +17,20 @@ import {
 } from '../host-settings.ts';
 import type { KnownGood } from '../known-good.ts';
 import { poll, type Patience, type Waiting } from '#base/waiting/poll.ts';
-import type { Cluster, Files, HostFiles, ManifestSource, System } from '../ports.ts';
+import type { Cluster, Files, HostFiles, System } from '../ports.ts';
 import { pruneOvnkubeCertificates } from '../prune-certificates.ts';
 import { cachedScripts } from '../services/cached-scripts.ts';
 import type { ServiceNotices, ServicePorts } from '../services/ensure.ts';
+import { variablesFor, type WantedVariables } from '../services/environment.ts';
 import { reconcileServices, type ServicesWork } from '../services/reconcile.ts';
 import type { VariablePorts } from '../services/variables.ts';
+import { readNotes, takeNotes } from '../stage/change-notes.ts';
 import type { HashOf } from '../stage/hash-cache.ts';
 import { readRecord } from '../stage/record.ts';
 import { repairFiles } from '../stage/repair.ts';
 import { changeState, mayBeBack, readState } from '../state.ts';
-import { decideReboot, decideStart, isRebootRequired, isUnplannedReboot, needsVersion } from './decide.ts';
+import { appliedServices, chooseContent, type Content } from './content.ts';
+import { decideStart, describeSettings, isStillDesired, isUnplannedReboot, needsVersion } from './decide.ts';
 
 export interface AgentPorts extends ServicePorts, VariablePorts, SettingsPorts {
   cluster: Cluster;
@@ -46,6 +48,8 @@ export interface PassOptions {
   onRepaired?(paths: readonly string[]): void;
   /** Called with one sentence for each file or folder whose owner or rights were fixed. */
   onSecured?(events: readonly string[]): void;
+  /** Called with the changed variables and certificates, without values. */
+  onSettings?(changes: readonly string[]): void;
   /** Called when the host is configured again after a failure that was reported. */
   onRecovered?(): void;
   /** Called in the first pass after a reboot that the operator did not order. */
@@ -61,10 +65,9 @@ export interface PassOptions {
 export type PassOutcome =
   | { did: 'skip'; why: string }
   | { did: 'wait'; for: string }
-  | { did: 'request reboot'; because: string[] }
   | { did: 'configure'; version: string };
 
-/** One pass of the controller: from the annotations of the Node to the configured host, or up to a required reboot. */
+/** One pass of the controller: from the annotations of the Node to the configured host. */
 export async function reconcileHost(ports: AgentPorts, options: PassOptions, waiting: Waiting): Promise<PassOutcome> {
   const object = await ports.cluster.node();
   const node = viewOf(object);
@@ -76,24 +79,22 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
     return { did: 'skip', why: start.why };
   }
   await noticeReboot(ports, options);
-  const manifest = await readManifest(start.version, ports.cluster);
-  const settings = await reconcileSettings(manifest, options.caBundle, reported, ports);
-  if (settings.because.length > 0) {
-    if (settings.problem !== undefined) throw settings.problem;
-    return { did: 'request reboot', because: settings.because };
-  }
+  const content = await chooseContent(start.version, node?.annotations[nodeAnnotation.desiredServices], ports);
+  const { manifest } = content;
   const source = { name: node?.name ?? '', object };
+  // Before the settings, because the CA bundle is one of the files.
   const damage = await reconcileFiles(manifest, ports.files, options, waiting.signal);
+  const settings = await reconcileSettings(manifest, options, ports);
   const { services, awaits } = await startable(manifest.services, ports.files);
-  await reconcileServices(services, source, servicesWork(ports, start.version, options.serviceNotices), waiting);
+  const work = servicesWork(ports, start.version, options.serviceNotices, settings.variables);
+  await reconcileServices(services, source, work, waiting);
   if (awaits === undefined) await options.onServicesSettled?.({ version: start.version, manifest, node: source });
   for (const warning of await pruneOvnkubeCertificates(ports.files)) options.onWarning?.(warning);
   const problem = settings.problem ?? damage;
   if (problem !== undefined) throw problem;
   if (awaits !== undefined) return { did: 'wait', for: awaits };
-  const versions = { version: start.version, setVersion };
   const report = await reported();
-  await finish(versions, report, ports, { ...waiting, patience: options.readyPatience });
+  await finish({ content, setVersion, report }, ports, { ...waiting, patience: options.readyPatience });
   await removeLeftovers(manifest.services, ports, text => options.onWarning?.(text));
   if (failureIn(report.events) !== undefined) options.onRecovered?.();
   return { did: 'configure', version: start.version };
@@ -103,17 +104,25 @@ export async function reconcileHost(ports: AgentPorts, options: PassOptions, wai
 type Reported = () => Promise<AgentReport>;
 
 /**
- * Reads the report, and updates it after a requested reboot. A required reboot is reported only when all settings have been
- * changed. The pass does not wait for it, because services are reconciled without the API server, too.
+ * Reads the report, and updates what a reboot or a former pass has changed. The pass does not wait for it, because services
+ * are reconciled without the API server, too.
  */
-async function startReport({ cluster, files, host }: AgentPorts): Promise<Reported> {
-  const isOver = !isRebootRequired((await readState(files)).reboot, await host.bootId());
+async function startReport(ports: AgentPorts): Promise<Reported> {
+  const { cluster } = ports;
+  const variablesBoot = await changedVariablesIn(ports);
   const reporting = cluster.readReport().then(async report => {
-    if (isOver) await cluster.report({ rebootRequired: false });
+    // Earlier agents required one.
+    await cluster.report({ rebootRequired: false, variablesBoot });
     return report;
   });
   reporting.catch(() => undefined);
   return () => reporting;
+}
+
+/** This boot if machine variables were changed in it; '' after a reboot. */
+async function changedVariablesIn({ files, host }: AgentPorts): Promise<string> {
+  const bootId = await host.bootId();
+  return (await readState(files)).variablesBoot === bootId ? bootId : '';
 }
 
 /** The event is lost if the agent ends before it is reported; the reboot itself is healed in any case. */
@@ -137,11 +146,12 @@ async function startable(
 
 /** What reconcileServices needs, with its state in files. */
 export function servicesWork(
-  ports: ServicePorts & VariablePorts & { files: HostFiles },
+  ports: ServicePorts & VariablePorts & { files: HostFiles; system: Pick<System, 'flushServices'> },
   version: string,
   notices?: ServiceNotices,
+  variables?: WantedVariables,
 ): ServicesWork {
-  const { services, processes, scripts, host, files } = ports;
+  const { services, processes, scripts, host, files, system } = ports;
   return {
     services,
     processes,
@@ -153,18 +163,13 @@ export function servicesWork(
     remember: names => changeState(files, { stoppedServices: [...names] }),
     changedFiles: async () => (await readState(files)).changedFiles,
     keepChangedFiles: paths => changeState(files, { changedFiles: [...paths] }),
+    environment: variables && {
+      ...variables,
+      recorded: async () => (await readState(files)).serviceEnvironment,
+      record: all => changeState(files, { serviceEnvironment: [...all] }),
+      flush: () => system.flushServices(),
+    },
   };
-}
-
-export async function readManifest(version: string, cluster: ManifestSource): Promise<ServicesManifest> {
-  const object = await cluster.servicesConfigMap(version);
-  if (object !== undefined) {
-    const { fields, label } = readObject(object);
-    return parseManifest(fields.stringMap('data'), label);
-  }
-  throw new AppError('OBJECT_MISSING', `ConfigMap ${shown(servicesConfigMapName(version))} does not exist`, {
-    remedy: 'Restore it, or install the operator of that version, which creates it. A newer one upgrades the host.',
-  });
 }
 
 export function viewOf(node: unknown): NodeView | undefined {
@@ -172,45 +177,30 @@ export function viewOf(node: unknown): NodeView | undefined {
 }
 
 interface SettingsResult {
-  /** Reasons for a requested reboot; empty if none is required. */
-  because: string[];
+  /** What services must see. */
+  variables: WantedVariables;
   /** A failure that prevents completion of the node, but not its services from running. */
   problem: AppError | undefined;
 }
 
-/** Environment and certificates. The reboot is decided before anything is changed. */
+/** Machine variables and certificates. No reboot is needed for services, which have variables of their own. */
 async function reconcileSettings(
-  manifest: ServicesManifest,
-  caBundle: string,
-  reported: Reported,
+  { environment: wanted, watchedEnvironment: watched }: ServicesManifest,
+  options: PassOptions,
   ports: AgentPorts,
 ): Promise<SettingsResult> {
-  const state = await readState(ports.files);
-  const bootId = await ports.host.bootId();
-  const { environment: wanted, watchedEnvironment: watched } = manifest;
+  const [state, bootId] = [await readState(ports.files), await ports.host.bootId()];
   const owned = ownedVariables(state, bootId);
   const environment = await observeEnvironment({ wanted, watched, owned }, ports.environment);
   const certificates = await resultOf(async () => {
-    const bundle = await readBundle(caBundle, ports.files);
+    const bundle = await readBundle(options.caBundle, ports.files);
     return observeCertificates(bundle, ports, mayBeBack(state, bootId).certificates);
   });
-  const decision = decideReboot({
-    environment,
-    certificates: certificates.value,
-    processEnvironment: ports.environment.process(),
-    requested: state.reboot,
-    bootId,
-  });
-  const problem = certificates.problem ?? decision.problem;
-  if (decision.needed) {
-    const reboot = { bootId, variables: decision.variables };
-    await applySettings(environment, certificates.value, reboot, ports);
-    await reported();
-    await ports.cluster.report({ rebootRequired: true });
-  } else if (decision.problem === undefined) {
-    await applySettings(environment, certificates.value, undefined, ports);
-  }
-  return { because: decision.because, problem };
+  await applySettings(environment, certificates.value, bootId, ports);
+  const changes = describeSettings(environment, certificates.value);
+  if (changes.length > 0) options.onSettings?.(changes);
+  const variables = variablesFor(wanted, environment.expected, ports.environment.process());
+  return { variables, problem: certificates.problem };
 }
 
 /** Returns the failure that prevents completion of the node; its services are reconciled nevertheless. */
@@ -221,8 +211,10 @@ async function reconcileFiles(
   signal: AbortSignal,
 ): Promise<AppError | undefined> {
   const hashOf = options.hashOf ?? (path => files.sha256(path));
+  const notes = await readNotes(files);
   const unsafe = await tryToSecure(files, options, signal);
   const { repaired, problems } = await repairFiles(manifest.files, hashOf, files, signal);
+  await takeNotes(notes, problems.length === 0, files);
   if (repaired.length > 0) options.onRepaired?.(repaired);
   const [first, ...others] = problems;
   for (const problem of others) options.onWarning?.(problem.message);
@@ -246,11 +238,11 @@ async function resultOf<T>(act: () => Promise<T>): Promise<{ value?: T; problem?
 }
 
 async function finish(
-  versions: { version: string; setVersion: string },
-  report: AgentReport,
-  { cluster, host }: Pick<AgentPorts, 'cluster' | 'host'>,
+  { content, setVersion, report }: { content: Content; setVersion: string; report: AgentReport },
+  ports: AgentPorts,
   waiting: Waiting,
 ): Promise<void> {
+  const { cluster, host } = ports;
   const node = await poll(async () => {
     const seen = viewOf(await cluster.node());
     return seen === undefined || seen.ready ? { seen } : undefined;
@@ -260,6 +252,11 @@ async function finish(
       remedy: `Run \`kubectl describe node\` for the reason, and \`Get-Content ${file.kubeletLog} -Tail 20\` on the host; if the kubelet hangs, run \`Restart-Service -Force kubelet\` there.`,
     });
   }
-  const confirmed = { ...versions, bootId: await host.bootId() };
-  if (needsVersion(node.seen, report, confirmed)) await cluster.report({ version: versions.version });
+  const { version } = content;
+  if (!isStillDesired(node.seen, { version, setVersion })) return;
+  await cluster.report({
+    variablesBoot: await changedVariablesIn(ports),
+    services: appliedServices(content, report.services),
+    ...(needsVersion(report, { version, bootId: await host.bootId() }) && { version }),
+  });
 }

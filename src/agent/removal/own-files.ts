@@ -2,8 +2,10 @@ import { parentOf, pathKey } from '#contract/host-path.ts';
 import { activationFile, dir, file, requiredDirectories } from '#contract/paths.ts';
 import { folderRules } from '../access/folders.ts';
 import { reportedFile } from '../activation/report-file.ts';
+import { acceptedFile } from '../accepted.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
+import { lastStagedFile, noteName } from '../stage/change-notes.ts';
 import { isSetRecord } from '../stage/record.ts';
 
 /** What operator, agent and their services create on a host, by name: files of users beside them are never removed. */
@@ -36,6 +38,8 @@ export const ownFiles: readonly string[] = [
   ...programs,
   ...kubeletState,
   knownGoodFile,
+  acceptedFile,
+  lastStagedFile,
   scriptCacheFile,
   activationFile,
   reportedFile,
@@ -50,6 +54,7 @@ export interface NamePattern {
 export const ownPatterns: readonly NamePattern[] = [
   { directory: dir.agentCerts, name: /^(wicd-client|cloud-node)-.+\.pem$/i },
   { directory: dir.staged, name: /^[0-9a-f]{64}(\.zst)?$/i },
+  { directory: dir.staged, name: noteName },
   { directory: dir.incoming, name: /^[0-9a-f]{64}(\.part)?$/i },
   { directory: dir.cniConfig, name: /^ovnkube-client-.+\.pem$/i },
   { directory: kubeletPki, name: /^kubelet[.-].*(pem|crt|key)$/i },

@@ -21,6 +21,10 @@ export class Failures {
     return this.#errors.has(serviceKey(name));
   }
 
+  get isEmpty(): boolean {
+    return this.#errors.size === 0;
+  }
+
   /** Services that only wait for the network are reported as such: it is set up while the host joins. */
   throwIfAny(): void {
     const all = [...this.#errors.values()];

@@ -52,3 +52,16 @@ export function dependentsOf<T extends Linked>(names: readonly string[], service
   }
   return services.filter(service => found.has(service) && !roots.has(serviceKey(service.name)));
 }
+
+/** A number for each service by its key; services that are linked through dependencies have the same. */
+export function linkedGroups(services: readonly Linked[]): Map<string, number> {
+  const groups = new Map(services.map(({ name }, index) => [serviceKey(name), index]));
+  for (const { name, dependencies } of services) {
+    for (const dependency of dependencies) {
+      const [own, other] = [groups.get(serviceKey(name)), groups.get(serviceKey(dependency))];
+      if (own === undefined || other === undefined || own === other) continue;
+      for (const [key, group] of groups) if (group === other) groups.set(key, own);
+    }
+  }
+  return groups;
+}

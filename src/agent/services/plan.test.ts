@@ -5,9 +5,9 @@ import type { InstalledConfig, InstalledService, ServiceConfig, ServiceState } f
 import { type DesiredService, desiredService, planServices, type ServiceAction } from './plan.ts';
 
 const want = (name: string, over: Partial<ServiceConfig> & Partial<DesiredService> = {}): DesiredService => {
-  const { prepares = false, filesChanged = false, ...config } = over;
+  const { prepares = false, filesChanged = false, environmentChanged = false, ...config } = over;
   const base = desiredService(service({ name, command: `${name}.exe` }), `${name}.exe`);
-  return { ...base, prepares, filesChanged, config: { ...base.config, ...config } };
+  return { ...base, prepares, filesChanged, environmentChanged, config: { ...base.config, ...config } };
 };
 /** The service as it would be if it had been configured as `want` says, with some members different. */
 const have = (
@@ -103,6 +103,32 @@ const cases: [name: string, wanted: DesiredService[], actual: InstalledService[]
     [want('a', { filesChanged: true })],
     [have('a', {}, 'stopped')],
     'start a',
+  ],
+  [
+    'restarts a service that sees other variables',
+    [want('a', { environment: { A: '1' }, environmentChanged: true })],
+    [have('a', { environment: {} })],
+    'stop a, configure a, start a',
+  ],
+  [
+    'corrects variables without a restart when the service sees the same',
+    [want('a', { environment: {} })],
+    [have('a', { environment: { A: '' } })],
+    'configure a',
+  ],
+  ['leaves variables alone that are not known', [want('a')], [have('a', { environment: { A: '1' } })], ''],
+  [
+    'restarts services in turn that do not depend on each other, the longest chain last',
+    [want('a'), want('b', { dependencies: ['a'] }), want('x'), want('new'), want('y')],
+    [have('a', old), have('b', { ...old, dependencies: ['a'] }), have('x', old), have('y', old)],
+    'stop y, configure y, start y, stop x, configure x, start x, ' +
+      'stop b, stop a, configure a, start a, configure b, start b, create new, start new',
+  ],
+  [
+    'restarts services together that depend on each other through a third',
+    [want('a'), want('top', { dependencies: ['mid'] }), want('x')],
+    [have('a', old), foreign('mid', ['a'], 'stopped'), have('top', { ...old, dependencies: ['mid'] }), have('x', old)],
+    'stop x, configure x, start x, stop top, stop a, configure a, start a, configure top, start top',
   ],
   ['prepares a running service too', [want('a', { prepares: true })], [have('a')], 'prepare a'],
   ['prepares before a start', [want('a', { prepares: true })], [], 'create a, prepare a, start a'],
@@ -279,6 +305,7 @@ const desires: [name: string, given: DesiredService, want: unknown][] = [
       },
       prepares: false,
       filesChanged: false,
+      environmentChanged: false,
     },
   ],
   [

@@ -3,7 +3,7 @@ import { agentRecovery } from '#contract/agent-command.ts';
 import { managedDescription } from '#contract/names.ts';
 import type { Service } from '#contract/services/manifest.ts';
 import type { InstalledConfig, InstalledService, ServiceConfig } from '../ports.ts';
-import { dependentsOf, dependenciesFirst, type Linked, serviceKey } from './order.ts';
+import { dependentsOf, dependenciesFirst, type Linked, linkedGroups, serviceKey } from './order.ts';
 
 export interface DesiredService {
   name: string;
@@ -12,6 +12,8 @@ export interface DesiredService {
   prepares: boolean;
   /** A file that the service reads has changed, so that it has to be restarted. */
   filesChanged: boolean;
+  /** Its process sees other variables after a restart. */
+  environmentChanged: boolean;
 }
 
 /** One change. It is skipped when an earlier one of the same service, or of one that it needs, has failed. */
@@ -41,12 +43,14 @@ export function desiredService(service: Service, command: string): DesiredServic
     },
     prepares: service.prepare.length > 0 || service.preScripts.some(script => script.variable === undefined),
     filesChanged: false,
+    environmentChanged: false,
   };
 }
 
 /**
  * The actions from actual to desired services. Dependents of a service that has to be stopped are stopped before it and
- * started after it; services in the desired state are not touched.
+ * started after it; services in the desired state are not touched. Services that do not depend on each other are
+ * restarted in turn, those with most dependents last.
  */
 export function planServices(
   wanted: readonly DesiredService[],
@@ -58,16 +62,32 @@ export function planServices(
   const stops = findStops(wanted, installed);
   const stopped = new Set(names(stops).map(serviceKey));
   const outside = findOutside(wanted, installed, stops, remembered);
-  return {
-    actions: [
-      ...stops.map(({ name }): ServiceAction => ({ do: 'stop', name, needs: stoppedBefore(name, stops, installed) })),
-      ...dependenciesFirst(wanted.map(withDependencies)).flatMap(service =>
-        bringUp(service, byKey.get(serviceKey(service.name)), stopped),
-      ),
-      ...outside.map(({ name, dependencies }): ServiceAction => ({ do: 'start', name, needs: dependencies })),
-    ],
-    outside: names(outside),
-  };
+  const desired = dependenciesFirst(wanted.map(withDependencies));
+  const actions: ServiceAction[] = [
+    ...stops.map(({ name }): ServiceAction => ({ do: 'stop', name, needs: stoppedBefore(name, stops, installed) })),
+    ...desired.flatMap(service => bringUp(service, byKey.get(serviceKey(service.name)), stopped)),
+    ...outside.map(({ name, dependencies }): ServiceAction => ({ do: 'start', name, needs: dependencies })),
+  ];
+  return { actions: inTurn(actions, [...installed, ...desired]), outside: names(outside) };
+}
+
+/** Restarts groups of linked services one after the other, the largest last and together with all other actions. */
+function inTurn(actions: readonly ServiceAction[], services: readonly Linked[]): ServiceAction[] {
+  const acted = names(actions);
+  const keys = new Set(acted.map(serviceKey));
+  const dependents = new Set(dependentsOf(acted, services));
+  const groupOf = linkedGroups(services.filter(one => keys.has(serviceKey(one.name)) || dependents.has(one)));
+  const group = ({ name }: ServiceAction) => groupOf.get(serviceKey(name));
+  const byGroup = Map.groupBy(
+    actions.filter(action => action.do === 'stop'),
+    group,
+  );
+  const early = [...byGroup.entries()]
+    .toSorted(([, one], [, other]) => one.length - other.length)
+    .slice(0, -1)
+    .map(([number]) => number);
+  const rest = actions.filter(action => !early.includes(group(action)));
+  return [...early.flatMap(number => actions.filter(action => group(action) === number)), ...rest];
 }
 
 type Installed = InstalledService & Linked;
@@ -124,6 +144,7 @@ function findOutside(
 function needsRestart(desired: DesiredService, actual: InstalledService): boolean {
   return (
     desired.filesChanged ||
+    desired.environmentChanged ||
     desired.config.command !== actual.config.command ||
     !sameNames(desired.config.dependencies, actual.config.dependencies) ||
     actual.state === 'paused' ||
@@ -131,7 +152,7 @@ function needsRestart(desired: DesiredService, actual: InstalledService): boolea
   );
 }
 
-/** Description, start type and recovery take effect without a restart; command and dependencies do not. */
+/** Description, start type and recovery take effect without a restart; command, dependencies and variables do not. */
 function differs(one: ServiceConfig, other: InstalledConfig): boolean {
   return (
     one.command !== other.command ||
@@ -139,7 +160,8 @@ function differs(one: ServiceConfig, other: InstalledConfig): boolean {
     one.startType !== other.startType ||
     !sameNames(one.dependencies, other.dependencies) ||
     // Unreadable recovery was set with the rest; setting it in every pass would change nothing.
-    (other.recovery !== 'unreadable' && !sameData(one.recovery, other.recovery))
+    (other.recovery !== 'unreadable' && !sameData(one.recovery, other.recovery)) ||
+    (one.environment !== undefined && !sameData(one.environment, other.environment))
   );
 }
 

@@ -208,7 +208,7 @@ async function restarts(host: ModelHost, act: () => unknown): Promise<string[]> 
 const changes: [name: string, path: string, want: string[]][] = [
   ['its program', 'C:\\k\\kubelet.exe', ['kubelet']],
   ['its configuration', 'C:\\k\\kube-proxy.conf', ['kube-proxy']],
-  ['a program that several use', runner, ['kubelet', 'kube-proxy']],
+  ['a program that several use', runner, ['kube-proxy', 'kubelet']],
   ['a path in another spelling', 'c:\\K\\EXPORTER.exe', ['exporter']],
   ['a file that no command names', 'C:\\k\\cni\\win-overlay.exe', []],
   ['a file whose name only begins like one', 'C:\\k\\kubelet', []],

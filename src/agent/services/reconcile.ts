@@ -1,8 +1,10 @@
 import type { Waiting } from '#base/waiting/poll.ts';
 import type { Service } from '#contract/services/manifest.ts';
-import type { NodeSource } from '../ports.ts';
+import { sameData } from '#base/compare.ts';
+import type { InstalledService, NodeSource } from '../ports.ts';
 import { applyPlan, type ServiceWork } from './apply-plan.ts';
 import type { ServicePorts } from './ensure.ts';
+import { type EnvironmentsPlan, planEnvironments, type ServiceVariables, type WantedVariables } from './environment.ts';
 import { Failures } from './failures.ts';
 import { type LogFiles, withLastLines } from './service-log.ts';
 import { type DesiredService, desiredService, planServices } from './plan.ts';
@@ -18,6 +20,15 @@ export interface ServicesWork extends ServicePorts, VariablePorts {
   keepChangedFiles(paths: readonly string[]): Promise<void>;
   /** Where services write their logs. */
   files: LogFiles;
+  /** Variables of the services; undefined when they are not known, so that those that are set stay. */
+  environment: ServiceEnvironment | undefined;
+}
+
+export interface ServiceEnvironment extends WantedVariables {
+  recorded(): Promise<ServiceVariables[]>;
+  record(variables: readonly ServiceVariables[]): Promise<void>;
+  /** Writes the registry to disk: a power cut must not bring back variables that are no longer on record. */
+  flush(): Promise<void>;
 }
 
 /** Brings the services into the desired state. Throws one error with every service that failed. */
@@ -44,13 +55,35 @@ export async function reconcileServices(
   let wanted = await desiredServices(services, node, work, { waiting, failures, changed });
   // The second round is for services that were running when a preparation changed a file they read.
   for (const round of [1, 2]) {
-    const plan = planServices(wanted, await work.services.list(), await work.remembered());
+    const actual = await work.services.list();
+    const environments = await recordEnvironments(wanted, actual, work.environment);
+    const plan = planServices(environments?.wanted ?? wanted, actual, await work.remembered());
     const outdated = await applyPlan(plan, tools, waiting, failures);
+    if (environments !== undefined && failures.isEmpty) await forgetVariables(environments, work.environment);
     if (outdated.length === 0 || round === 2) break;
     wanted = wanted.map(service => ({ ...service, prepares: false, filesChanged: outdated.includes(service.name) }));
   }
   await forgetReadFiles(services, work, failures);
   failures.throwIfAny();
+}
+
+/** Recorded before the change, so that an interrupted one is known. */
+async function recordEnvironments(
+  wanted: readonly DesiredService[],
+  actual: readonly InstalledService[],
+  environment: ServiceEnvironment | undefined,
+): Promise<EnvironmentsPlan | undefined> {
+  if (environment === undefined) return undefined;
+  const recorded = await environment.recorded();
+  const plan = planEnvironments(wanted, actual, recorded, environment);
+  if (!sameData(plan.before, recorded)) await environment.record(plan.before);
+  return plan;
+}
+
+async function forgetVariables({ before, after }: EnvironmentsPlan, environment?: ServiceEnvironment): Promise<void> {
+  if (sameData(before, after)) return;
+  await environment?.flush();
+  await environment?.record(after);
 }
 
 /** Keeps the changed files of failed services, so that these are restarted later. */

@@ -76,12 +76,14 @@ test('rejects bundles that are for the other form of the command', async () => {
   expect(inPlace(host)).toEqual(Object.values(v1));
 });
 
-test('a bundle that is placed makes a kept set stale', async () => {
+test('a bundle of the version in place keeps the next set, and one of another version does not', async () => {
   const host = await upgradable();
   await stageNextTexts(host, v2, agent);
+  const { next } = await readSets(host.files);
   await stageTexts(host, { [file.kubeletConfig]: 'changed' }, { version: 'v1' });
-  expect((await readSets(host.files)).next).toBeUndefined();
-  expect(host.fileTexts.has(copyOf('kubelet 2'))).toBe(false);
+  expect([(await readSets(host.files)).next, host.fileTexts.has(copyOf('kubelet 2'))]).toEqual([next, true]);
+  await stageTexts(host, { [file.kubeletConfig]: 'changed' }, { version: 'v3' });
+  expect([(await readSets(host.files)).next, host.fileTexts.has(copyOf('kubelet 2'))]).toEqual([undefined, false]);
 });
 
 test('interrupted at any point, the current set stays, and the next run completes the next one', async () => {

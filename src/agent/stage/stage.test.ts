@@ -6,6 +6,7 @@ import { type BundleOptions, bundleOf, bundlePath, stageTexts } from '../../../t
 import { ModelHost } from '../../../test/kit/model-host.ts';
 import { type Descriptor, sid } from '../access/descriptor.ts';
 import { descriptorOf } from '../access/plan.ts';
+import { lastStagedFile, readNotes } from './change-notes.ts';
 import { copyPath, readRecord } from './record.ts';
 import { stage } from './stage.ts';
 
@@ -21,8 +22,9 @@ function visible(host: ModelHost): Record<string, string | undefined> {
   return Object.fromEntries(paths.map(path => [path, host.fileTexts.get(path)]));
 }
 
+const records: readonly string[] = [file.stagedRecord, lastStagedFile];
 const copies = (host: ModelHost) =>
-  host.fileTexts.keys().filter(path => path.startsWith(dir.staged) && path !== file.stagedRecord);
+  host.fileTexts.keys().filter(path => path.startsWith(dir.staged) && !records.includes(path));
 
 async function uploaded(bundle: Uint8Array, host = new ModelHost()): Promise<ModelHost> {
   host.fileTexts.set(bundlePath, bundle);
@@ -151,6 +153,31 @@ test('removes what is to go, from the disk and from the record', async () => {
   await stageTexts(host, { [hosts]: 'server = "x"' });
   expect(await stageTexts(host, {}, { remove: [hosts, 'C:\\k\\never-there'] })).toMatchObject({ removed: 1 });
   expect([visible(host), (await readRecord(host.files)).files, copies(host)]).toEqual([{}, [], []]);
+});
+
+test('removes the folder of a registry with its last file, but none with a file of a user', async () => {
+  const host = new ModelHost();
+  const other = hosts.replace('quay.io', 'docker.io');
+  await stageTexts(host, { [hosts]: 'x', [other]: 'y' });
+  host.fileTexts.set(other.replace('hosts.toml', 'own.crt'), 'of a user');
+  await stageTexts(host, {}, { remove: [hosts, other] });
+  expect(await host.files.list(dir.registries)).toEqual(['docker.io']);
+});
+
+test('has services restarted for files that it changes or removes, and not for new ones', async () => {
+  const host = new ModelHost();
+  const [same, gone] = ['C:\\k\\same', 'C:\\k\\gone'];
+  await stageTexts(host, { [file.kubeletConfig]: 'one', [same]: 'x', [gone]: 'y' });
+  const next = { [file.kubeletConfig]: 'two', [same]: 'x', [file.cloudConfig]: 'new' };
+  await stageTexts(host, next, { remove: [gone], hasServices: true });
+  await stageTexts(host, { [same]: 'other' }, { hasServices: true });
+  expect((await readNotes(host.files)).map(({ changed }) => changed)).toEqual([[file.kubeletConfig, gone], [same]]);
+});
+
+test('has nothing restarted on a host without services', async () => {
+  const host = new ModelHost();
+  for (const text of ['one', 'two']) await stageTexts(host, { [file.kubeletConfig]: text });
+  expect(await readNotes(host.files)).toEqual([]);
 });
 
 test('protects secrets and their copies, also those whose content was right', async () => {

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
+import { parentOf, pathKey } from '#contract/host-path.ts';
 import { type BundleHeader, parseHeader, preambleBytes, readPreamble } from '#contract/bundle.ts';
 import { dir, file, splitPath } from '#contract/paths.ts';
 import { secureFile, secureFolders } from '../access/secure-folders.ts';
 import type { HostFiles } from '../ports.ts';
 import { ByteReader } from './byte-reader.ts';
+import { lastStagedFile, leaveNote } from './change-notes.ts';
 import { verified } from './content.ts';
 import { copyPath, mergeFiles, placeFile, readRecord, readSets, type StagedFile, writeRecord } from './record.ts';
 
@@ -16,6 +18,8 @@ export interface Upload {
   sha256: string;
   /** SHA-256 of the agent program that stages it; it belongs to the files when their version is new on the host. */
   agent: string;
+  /** Whether services of the operator are installed, which may have to be restarted for changed files. */
+  hasServices?: boolean;
 }
 
 export interface StageOutcome {
@@ -28,25 +32,44 @@ export interface StageOutcome {
 
 /**
  * Installs an uploaded bundle: everything in it is checked before the first file is placed. It can be interrupted and
- * repeated at any point: copies and record come first, so that later repairs do not need the bundle.
+ * repeated at any point: copies and record come first, so that later repairs do not need the bundle. What it writes last
+ * has the agent check the host.
  */
 export async function stage(upload: Upload, files: HostFiles, signal: AbortSignal): Promise<StageOutcome> {
   // Users must not be able to write to any of the folders before files are placed there.
   await secureFolders(files, signal);
   const { entries, remove } = await receive({ ...upload, sha256: upload.sha256.toLowerCase() }, files, signal);
   const outcome: StageOutcome = { placed: 0, unchanged: 0, removed: 0, bytes: 0 };
+  if (upload.hasServices === true) await leaveNote(await changedFiles({ entries, remove }, files), files);
   for (const entry of entries) {
     signal.throwIfAborted();
     await place(entry, files, outcome);
   }
   for (const path of remove) {
-    if ((await files.stat(path)) === undefined) continue;
+    if ((await files.stat(path)) !== undefined) outcome.removed += 1;
     await files.remove(path);
-    outcome.removed += 1;
+    await removeRegistryFolder(path, files);
   }
   await removeStaleCopies(files);
   await files.remove(upload.bundle);
+  await files.write(lastStagedFile, `${upload.sha256}\n`);
   return outcome;
+}
+
+/** The folder of a registry without files would count as one with settings. */
+export async function removeRegistryFolder(path: string, files: HostFiles): Promise<void> {
+  const folder = parentOf(path);
+  if (pathKey(parentOf(folder)) === pathKey(dir.registries)) await files.removeEmptyDirectory(folder);
+}
+
+/** The files on the host that are replaced or removed. */
+async function changedFiles({ entries, remove }: Received, files: HostFiles): Promise<string[]> {
+  const changed: string[] = [];
+  for (const { path, sha256 } of entries) {
+    if ((await files.stat(path)) !== undefined && (await files.sha256(path)) !== sha256) changed.push(path);
+  }
+  for (const path of remove) if ((await files.stat(path)) !== undefined) changed.push(path);
+  return changed;
 }
 
 interface Received {
@@ -64,7 +87,8 @@ async function receive(upload: Upload, files: HostFiles, signal: AbortSignal): P
   try {
     const { version, entries, remove, next } = await takeCopies(upload, files, signal);
     if (next !== undefined) throw unfit('is for a set that is only kept');
-    await forgetSets(version === before.version, files);
+    // Kept sets are complete, so that files of the same version do not matter to them.
+    if (version !== before.version) for (const path of [file.nextSet, file.previousSet]) await files.remove(path);
     const known = mergeFiles(before.files, entries, remove);
     // Credentials can come from an operator of another version, whose agent is not in place.
     const agent = version === before.version && before.agent !== '' ? before.agent : upload.agent;
@@ -74,12 +98,6 @@ async function receive(upload: Upload, files: HostFiles, signal: AbortSignal): P
     await removeStaleCopies(files).catch(() => undefined);
     throw error;
   }
-}
-
-/** A kept set was made for the files that are replaced now. The previous one stays as long as the version does. */
-async function forgetSets(isSameVersion: boolean, files: HostFiles): Promise<void> {
-  await files.remove(file.nextSet);
-  if (!isSameVersion) await files.remove(file.previousSet);
 }
 
 /** Checks the whole bundle, and keeps a packed copy of each of its files. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { dir, file } from '#contract/paths.ts';
-import { failureEvent, outcomeEvent, renewalEvent, repairEvent } from '../controller/events.ts';
+import { acceptedFile } from '../accepted.ts';
+import { failureEvent, outcomeEvent, renewalEvent, repairEvent, settingsEvent } from '../controller/events.ts';
 import { knownGoodFile } from '../known-good.ts';
 import { scriptCacheFile } from '../services/cached-scripts.ts';
 import { stateFile } from '../state.ts';
@@ -49,7 +50,7 @@ test('docs/agent.md lists every event', () => {
     failed('SERVICES_INCOMPLETE'),
     failed('INPUT_UNREADABLE'),
     failed('OBJECT_MISSING'),
-    outcomeEvent({ did: 'request reboot', because: [] }),
+    settingsEvent([]),
     outcomeEvent({ did: 'wait', for: '' }),
     repairEvent([]),
     renewalEvent(''),
@@ -58,7 +59,7 @@ test('docs/agent.md lists every event', () => {
 });
 
 test('docs/agent.md lists the files of the agent', () => {
-  const paths = [stateFile, knownGoodFile, scriptCacheFile, file.importedCerts, file.agentKubeconfig];
+  const paths = [stateFile, knownGoodFile, acceptedFile, scriptCacheFile, file.importedCerts, file.agentKubeconfig];
   for (const path of [...paths, dir.agentCerts, dir.staged, dir.agentNative, dir.agentLog])
     expect(page).toContain(path);
 });

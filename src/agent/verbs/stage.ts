@@ -1,6 +1,8 @@
+import { agentName } from '#contract/names.ts';
 import { activationFile, agentProgramHash } from '#contract/paths.ts';
 import { rejectWhileSwapping } from '../activation/order.ts';
 import { secureProgram } from '../secure.ts';
+import { isManaged, serviceKey } from '../services/order.ts';
 import { stageNext } from '../stage/next-set.ts';
 import { stage as takeBundle } from '../stage/stage.ts';
 import type { FlagValues } from './flags.ts';
@@ -13,12 +15,15 @@ export const stage: Verb = {
   optional: ['next'],
   changesHost: true,
   async run(values, deps) {
-    const { files } = deps.host();
+    const { files, services } = deps.host();
     await rejectWhileSwapping(files);
     if (values.next === 'true') return keep(values, deps);
     const { bundle, sha256 } = values;
     const agent = agentProgramHash(deps.program) ?? (await files.sha256(deps.program)) ?? '';
-    const outcome = await takeBundle({ bundle, sha256, agent }, files, deps.signal);
+    const hasServices = (await services.list()).some(
+      one => isManaged(one) && serviceKey(one.name) !== serviceKey(agentName),
+    );
+    const outcome = await takeBundle({ bundle, sha256, agent, hasServices }, files, deps.signal);
     const { placed, unchanged, removed, bytes } = outcome;
     const text = `Placed ${placed} files (${bytes} bytes), ${unchanged} unchanged, ${removed} removed.`;
     return { text, data: outcome };

@@ -35,7 +35,7 @@ export function openWindowsHost(koffi: Koffi, { clock, processEnvironment }: Win
   const [adapters, listeningPorts] = [openAdapters(koffi), openListeners(koffi)];
   const isAdministrator = openAdministratorCheck(koffi);
   return {
-    services: openServiceManager(koffi),
+    services: openServiceManager(koffi, registry),
     processes,
     environment: createEnvironment(registry, openAnnouncement(koffi), processEnvironment),
     certificates: openCertStore(koffi),

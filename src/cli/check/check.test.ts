@@ -226,7 +226,10 @@ test('mirrors: prints limits of Windows as notes, not as findings', async () => 
   expect(out).toContain('3 source registries, 0 problems');
   expect(out).toContain('source never contacted');
   expect(out).toContain('note: registry.access.redhat.com: Windows nodes use the mirrors for the whole registry');
-  expect(out).toContain('alphabetical order');
+  expect(out).toContain(
+    'Windows nodes look for registry.access.redhat.com/ubi9/ubi-minimal at example.io/example/ubi9/',
+  );
+  expect(out).toContain('example.io/example, example.com/example2');
 });
 
 test('mirrors: a name with line breaks and tabs stays on one line', async () => {
@@ -290,6 +293,32 @@ test('services: reports a cycle as an error and an unusual dependency as a note'
 
 test('services: reports that the input has no services ConfigMap', async () => {
   expect((await check('services', list(instances({})))).err).toContain('ConfigMap windows-services-<version>');
+});
+
+const profiles = (data: Record<string, string>) => ({
+  ...instances(data),
+  metadata: { name: 'windows-kubelet-config' },
+});
+
+test('cluster: validates profiles of kubelet settings', async () => {
+  const words = ['--server-version', 'v1.36.4'];
+  const good = await check('cluster', list(...openshiftCluster(), profiles({ a: 'kubelet: {maxPods: 9}' })), words);
+  expect([good.code, good.out]).toEqual([0, expect.stringMatching(/ok +kubelet settings +profiles a\n/)]);
+  const data = { a: 'kubelet: {maxPods: 0}', b: 'kubelet: {maxPods: 9}' };
+  const bad = await check('cluster', list(...openshiftCluster(), profiles(data)), words);
+  expect([bad.code, bad.out]).toEqual([1, expect.stringMatching(/BAD +kubelet settings +profiles b; 1 problems/)]);
+  expect(bad.err).toContain('(standard input): "a": kubelet.maxPods is 0, not an integer from 1 to 500');
+});
+
+test('cluster: notes that logs are not rotated, which is no failure', async () => {
+  const words = ['--server-version', 'v1.36.4'];
+  const { code, out } = await check('cluster', list(...openshiftCluster()), words);
+  expect([code, out]).toEqual([
+    0,
+    expect.stringMatching(/note: without SERVICES_LOG_FILE_SIZE the logs of containerd, /),
+  ]);
+  const set = await check('cluster', list(...openshiftCluster()), [...words, '--env', 'SERVICES_LOG_FILE_SIZE=100M']);
+  expect(set.out).not.toContain('note:');
 });
 
 test('cluster: accepts a healthy cluster', async () => {

@@ -11,11 +11,12 @@ export const checkMirrors: Command = {
   name: 'mirrors',
   summary: 'show which mirrors Windows nodes use, and what is not supported on Windows',
   example: 'wmco check mirrors -f examples/mirrors.yaml',
-  reads: 'ImageDigestMirrorSets, ImageTagMirrorSets, and Secret openshift-config/pull-secret',
+  reads: 'ImageDigestMirrorSets, ImageTagMirrorSets, Image cluster, and Secret openshift-config/pull-secret',
   options: [],
   run({ objects }) {
-    const sets = ofKind(objects, ...mirrorKinds);
-    const merged = registryFiles(sets, pullSecretFrom(objects));
+    const found = ofKind(objects, ...mirrorKinds);
+    const sets = found.filter(({ kind }) => kind !== 'Image');
+    const merged = registryFiles(found, pullSecretFrom(objects));
     const caveats = mirrorCaveats(sets);
     const rows = merged.sets.map(set => [
       `  ${set.source}`,

@@ -46,7 +46,7 @@ export const checkServices: Command = {
 
 /** Undefined when the input lacks the cluster objects that are needed to compare. */
 function expectedManifest(objects: readonly KubeObject[], options: Options): ServicesManifest | undefined {
-  const settings = settingsFrom(options, objects);
+  const settings = settingsFrom(options);
   const { facts } = openshiftFacts(objects, settings);
   return facts && servicesManifest(facts, settings);
 }

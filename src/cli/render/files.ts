@@ -3,14 +3,15 @@ import { redacted, Secret } from '#base/secret.ts';
 import type { ServiceAccountToken } from '#cluster/facts.ts';
 import { openshiftFacts } from '#cluster/openshift.ts';
 import type { KubeObject } from '#contract/object.ts';
-import { namespaceName, secretKey, secretName } from '#contract/names.ts';
+import { configMapName, namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { secretMember } from '#contract/secret-data.ts';
 import { type NodeFilesInput, nodeFiles } from '#node/desired/files.ts';
 import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
+import { type KubeletSettings, kubeletSettingsFor, readKubeletProfiles } from '#node/desired/kubelet-settings.ts';
 import { registryFiles } from '#node/desired/registries/registries.ts';
 import type { Command } from '../command.ts';
-import { findSecret, missingObject, ofKind } from '../find.ts';
+import { find, findSecret, missingObject, ofKind } from '../find.ts';
 import { pullSecretFrom, pullSecretName } from '../pull-secret.ts';
 import { settingsFrom } from '../settings.ts';
 import { fileTexts } from './file-texts.ts';
@@ -24,7 +25,7 @@ export const renderFiles: Command = {
     'the objects of `render services` and `render registries`, and the Secrets with tokens and the exporter certificate',
   options: ['operatorVersion', 'namespace', 'env', 'showSecrets'],
   run({ objects }, options) {
-    const settings = settingsFrom(options, objects);
+    const settings = settingsFrom(options);
     const { facts, findings } = openshiftFacts(objects, settings);
     if (facts === undefined) return { output: fileTexts([]), findings };
     const parts = secretParts(objects, settings.namespace);
@@ -70,6 +71,8 @@ function secretParts(objects: readonly KubeObject[], namespace: string): SecretP
     agentToken: orElse(token(secretName.agentToken, namespace), noToken, [file.agentKubeconfig]),
     tls: orElse(() => tlsPair(objects, namespace), noTls, [file.tlsCertificate, file.tlsKey]),
     registries: orElse(() => mirrors(objects, findings), {}, []),
+    kubelet: kubeletSettings(objects, findings),
+    ...logins(objects),
   };
   return { input, findings, hidden };
 }
@@ -82,11 +85,27 @@ function tlsPair(objects: readonly KubeObject[], namespace: string): NodeFilesIn
   return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
 }
 
+/** For a host without labels. */
+function kubeletSettings(objects: readonly KubeObject[], findings: AppError[]): KubeletSettings {
+  const map = find(objects, { kind: 'ConfigMap', name: configMapName.kubeletConfig });
+  if (map === undefined) return {};
+  const { profiles, problems } = readKubeletProfiles(map.fields.stringMap('data'), map.label);
+  const chosen = kubeletSettingsFor(profiles);
+  findings.push(...problems, ...chosen.problems);
+  return chosen.settings;
+}
+
+function logins(objects: readonly KubeObject[]): Pick<NodeFilesInput, 'logins'> {
+  const pullSecret = pullSecretFrom(objects);
+  return pullSecret === undefined ? {} : { logins: pullSecret };
+}
+
 function mirrors(objects: readonly KubeObject[], findings: AppError[]): Record<string, string> {
   const sets = ofKind(objects, ...mirrorKinds);
   const pullSecret = pullSecretFrom(objects);
   // Only mirror sets need the pull secret.
-  if (pullSecret === undefined && sets.length > 0) findings.push(missingObject(pullSecretName));
+  if (pullSecret === undefined && sets.some(({ kind }) => kind !== 'Image'))
+    findings.push(missingObject(pullSecretName));
   const { files, warnings } = registryFiles(sets, pullSecret);
   findings.push(...warnings);
   return files;

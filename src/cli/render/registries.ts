@@ -6,14 +6,14 @@ import { ofKind } from '../find.ts';
 import { pullSecretFrom } from '../pull-secret.ts';
 import { fileTexts } from './file-texts.ts';
 
-export const mirrorKinds = ['ImageDigestMirrorSet', 'ImageTagMirrorSet'] as const;
+export const mirrorKinds = ['ImageDigestMirrorSet', 'ImageTagMirrorSet', 'Image'] as const;
 
 export const renderRegistries: Command = {
   name: 'registries',
   summary: 'print the hosts.toml files of containerd for mirrored registries',
   example: 'wmco render registries -f examples/mirrors.yaml -f examples/secrets.yaml',
   reads:
-    'ImageDigestMirrorSets, ImageTagMirrorSets, and Secret openshift-config/pull-secret for credentials of mirrors',
+    'ImageDigestMirrorSets, ImageTagMirrorSets, Image cluster, and Secret openshift-config/pull-secret for credentials of mirrors',
   options: ['showSecrets'],
   run({ objects }, options) {
     const { files, warnings } = registryFiles(ofKind(objects, ...mirrorKinds), pullSecretFrom(objects));

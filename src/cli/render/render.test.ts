@@ -51,7 +51,7 @@ test('services: an invalid log setting names the variable', async () => {
   expect(err).toContain('LOG_SETTING_INVALID: invalid log configuration: SERVICES_LOG_FILE_SIZE');
 });
 
-test('services: uses the cluster-wide proxy unless --env replaces it', async () => {
+test('services: PRX-01: uses the Proxy of the cluster, and variables of the operator only without one', async () => {
   const proxy = {
     apiVersion: 'config.openshift.io/v1',
     kind: 'Proxy',
@@ -62,18 +62,17 @@ test('services: uses the cluster-wide proxy unless --env replaces it', async () 
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: 'trusted-ca', namespace: 'openshift-windows-machine-config-operator' },
-    data: { 'ca-bundle.crt': '' },
+    data: { 'ca-bundle.crt': 'BUNDLE' },
   };
-  const objects = list([...openshiftCluster(), proxy, trusted]);
-  const variables = async (words: string[]) => {
+  const variables = async (words: string[], objects = list([...openshiftCluster(), proxy, trusted])) => {
     const { out } = await render('services', [...words, '-o', 'json'], objects);
     return JSON.parse((JSON.parse(out) as { data: Record<string, string> }).data['environmentVars'] ?? '{}') as object;
   };
   expect(await variables([])).toEqual({ HTTP_PROXY: 'http://proxy:3128', NO_PROXY: '.svc' });
-  expect(await variables(['--env', 'HTTP_PROXY=http://other:1'])).toEqual({
-    HTTP_PROXY: 'http://other:1',
-    NO_PROXY: '.svc',
-  });
+  const environment = ['--env', 'HTTP_PROXY=http://other:1'];
+  expect(await variables(environment)).toEqual({ HTTP_PROXY: 'http://proxy:3128', NO_PROXY: '.svc' });
+  const without = list([...openshiftCluster(), trusted]);
+  expect(await variables(environment, without)).toEqual({ HTTP_PROXY: 'http://other:1' });
 });
 
 test('services: no output format prints the login of a proxy without --show-secrets', async () => {
@@ -81,7 +80,7 @@ test('services: no output format prints the login of a proxy without --show-secr
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: 'trusted-ca', namespace: 'openshift-windows-machine-config-operator' },
-    data: { 'ca-bundle.crt': '' },
+    data: { 'ca-bundle.crt': 'BUNDLE' },
   };
   const objects = list([...openshiftCluster(), trusted]);
   const words = ['--env', 'HTTPS_PROXY=http://user:sesame@proxy:3128', 'HTTP_PROXY=user:sesame@proxy:3128'];
@@ -182,8 +181,8 @@ test('registries: the documented example has one file per source registry', asyn
     'docker-mirror.internal': ['https://docker-mirror.internal/v2', 'https://registry-1.docker.io/v2'],
     'registry.access.redhat.com': [
       'https://registry.access.redhat.com/v2',
-      'https://example.com/v2/example2',
       'https://example.io/v2/example',
+      'https://example.com/v2/example2',
     ],
     // Never contact the source: the mirror is also the server.
     'registry.redhat.io': ['https://mirror.example.com/v2', 'https://mirror.example.com/v2'],

@@ -1,5 +1,5 @@
 import { withoutLogin } from '#base/secret.ts';
-import type { OperatorSettings } from '#cluster/facts.ts';
+import type { ClusterFacts } from '#cluster/facts.ts';
 import { openshiftFacts } from '#cluster/openshift.ts';
 import type { Service } from '#contract/services/manifest.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
@@ -13,13 +13,13 @@ export const renderServices: Command = {
   name: 'services',
   summary: 'print the services ConfigMap: services of a Windows node, their order and commands',
   example: 'wmco render services -f examples/cluster.yaml -o yaml',
-  reads: 'Infrastructure, Networks, MachineConfigs and ControllerConfig',
+  reads: 'Infrastructure, Networks, Proxy, MachineConfigs and ControllerConfig',
   options: ['operatorVersion', 'namespace', 'debug', 'env', 'showSecrets'],
   run({ objects }, options) {
-    const settings = settingsFrom(options, objects);
+    const settings = settingsFrom(options);
     const { facts, findings } = openshiftFacts(objects, settings);
     if (facts === undefined) return { output: { text: '', data: null, files: {} }, findings };
-    const manifest = servicesManifest(facts, options['showSecrets'] === true ? settings : withoutLogins(settings));
+    const manifest = servicesManifest(options['showSecrets'] === true ? facts : withoutLogins(facts), settings);
     const configMap = servicesConfigMap(manifest, settings.version, settings.namespace);
     const text = [
       `ConfigMap ${configMap.metadata.namespace}/${configMap.metadata.name}`,
@@ -35,9 +35,9 @@ export const renderServices: Command = {
   },
 };
 
-function withoutLogins(settings: OperatorSettings): OperatorSettings {
-  const proxy = Object.entries(settings.proxy).map(([name, value]) => [name, withoutLogin(value)]);
-  return { ...settings, proxy: Object.fromEntries(proxy) };
+function withoutLogins(facts: ClusterFacts): ClusterFacts {
+  const proxy = Object.entries(facts.proxy).map(([name, value]) => [name, withoutLogin(value)]);
+  return { ...facts, proxy: Object.fromEntries(proxy) };
 }
 
 function serviceText(service: Service): string {

@@ -3,7 +3,7 @@ import { systemClock } from '#base/clock.ts';
 import { isAppError } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName } from '#contract/names.ts';
-import { printConditions, rolloutCondition, suitabilityCondition } from '#contract/operator-status.ts';
+import { hostCondition, printConditions, rolloutCondition, suitabilityCondition } from '#contract/operator-status.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
@@ -14,6 +14,7 @@ import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import { instanceOf, nodeOf } from '../../../test/kit/status-views.ts';
 import { readCluster, watchCluster } from './cluster-reader.ts';
+import { hostOfInstance } from './view/instance-host.ts';
 
 let cluster: StatusCluster;
 const never = new AbortController().signal;
@@ -87,6 +88,17 @@ test('reads which settings of the disruption budget are invalid', async () => {
   const conditions = [suitabilityCondition([]), rolloutCondition([problem])];
   await cluster.put(configMaps, { metadata, data: printConditions(conditions) });
   expect((await readCluster(parts(), never)).clusterProblems).toEqual([problem]);
+});
+
+test('reads why it is not known which settings hosts should have', async () => {
+  const problem = { code: 'OBJECT_MISSING', message: 'ConfigMap x is missing', remedy: 'Create it.' };
+  const metadata = { name: configMapName.operatorStatus, namespace: cluster.namespace };
+  const conditions = [suitabilityCondition([]), hostCondition([problem])];
+  expect((await readCluster(parts(), never)).settingsProblem).toBeUndefined();
+  await cluster.put(configMaps, { metadata, data: printConditions(conditions) });
+  const view = await readCluster(parts(), never);
+  expect([view.clusterProblems, view.settingsProblem]).toEqual([[problem], 'OBJECT_MISSING']);
+  expect(hostOfInstance(instanceOf('win-1'), view).settingsProblem).toBe('OBJECT_MISSING');
 });
 
 test('reads the budget and the hosts that were removed by force', async () => {

@@ -5,7 +5,15 @@ import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { configMapName, machineLabel, namespaceName, nodeLabel, operatorName } from '#contract/names.ts';
 import { readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
-import { clusterSuitable, problemsIn, readConditions, rolloutSettings, versionKey } from '#contract/operator-status.ts';
+import {
+  clusterSuitable,
+  hostSettings,
+  kubeletSettings,
+  problemsIn,
+  readConditions,
+  rolloutSettings,
+  versionKey,
+} from '#contract/operator-status.ts';
 import { parseRemovedHosts } from '#contract/removed-hosts.ts';
 import { parseGrants } from '#contract/rollout-grants.ts';
 import { ApiError, isNotFound } from '#kube/api-error.ts';
@@ -169,6 +177,7 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
   const [lease] = listOf('lease') as readonly Lease[];
   const unread = listRequests(deps).flatMap(({ name }) => (lists[name] === undefined ? [name] : []));
   const operator = unread.includes('lease') ? [] : operatorNotes(lease, deps);
+  const reported = readConditions(dataOf('operatorStatus'));
   return {
     namespace: deps.namespace,
     instances: listOf('instances') as ClusterView['instances'],
@@ -187,12 +196,13 @@ function viewOf(lists: Lists, deps: ClusterReaderDeps, notes: readonly string[])
     unread,
     hasOperator: operatorIn(lists),
     isOperatorRunning: !unread.includes('lease') && operator.length === 0,
-    clusterProblems: readConditions(dataOf('operatorStatus'))
-      .filter(({ type }) => type === clusterSuitable || type === rolloutSettings)
-      .flatMap(problemsIn),
+    clusterProblems: reported.filter(({ type }) => reportedConditions.includes(type)).flatMap(problemsIn),
+    settingsProblem: reported.filter(({ type }) => type === hostSettings).flatMap(problemsIn)[0]?.code,
     notes: [...notes, ...operator],
   };
 }
+
+const reportedConditions: readonly string[] = [clusterSuitable, rolloutSettings, kubeletSettings, hostSettings];
 
 /** Without those that have ended, which the operator drops at its next request. */
 function heldGrants(lists: Lists, data: Record<string, string>, { clock }: ClusterReaderDeps): ClusterView['grants'] {

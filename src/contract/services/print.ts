@@ -1,3 +1,4 @@
+import { servicesAnnotation } from '../names.ts';
 import { servicesConfigMapName } from '../version.ts';
 import type { NodeVariable, PreScript, Service, ServicesManifest } from './manifest.ts';
 
@@ -45,16 +46,22 @@ export function printManifest(manifest: ServicesManifest): Record<string, string
 export interface ServicesConfigMap {
   apiVersion: 'v1';
   kind: 'ConfigMap';
-  metadata: { name: string; namespace: string };
+  metadata: { name: string; namespace: string; annotations?: Record<string, string> };
   immutable: true;
   data: Record<string, string>;
 }
 
-export function servicesConfigMap(manifest: ServicesManifest, version: string, namespace: string): ServicesConfigMap {
+export function servicesConfigMap(
+  manifest: ServicesManifest,
+  version: string,
+  namespace: string,
+  salt = '',
+): ServicesConfigMap {
+  const annotations = salt === '' ? {} : { annotations: { [servicesAnnotation.salt]: salt } };
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: servicesConfigMapName(version), namespace },
+    metadata: { name: servicesConfigMapName(version), namespace, ...annotations },
     immutable: true,
     data: printManifest(manifest),
   };

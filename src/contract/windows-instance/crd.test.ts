@@ -198,6 +198,13 @@ const fullStatus: Required<WindowsInstanceStatus> = {
     failed: { code: 'X', message: '', at: '' },
     rolledBack: '',
     retry: '',
+    settings: { files: 'a', services: 'b', proxy: true },
+  },
+  settings: {
+    files: { desired: 'b', applied: 'a', at: '', failed: { code: 'X', message: '', at: '' } },
+    services: { desired: 'b', applied: 'a', at: '', failed: { code: 'X', message: '', at: '' } },
+    mirrors: ['quay.io\\hosts.toml'],
+    proxy: true,
   },
   reboots: [''],
   rebootRequest: '1',

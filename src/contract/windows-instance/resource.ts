@@ -16,6 +16,7 @@ export const instancePhases = [
   'RollingBack',
   'Rebooting',
   'Refreshing',
+  'Restarting',
   'Reconnecting',
   'Adopting',
   'Removing',
@@ -35,6 +36,7 @@ export const journeyNames = [
   'reconnect',
   'rekey',
   'refresh',
+  'restart',
 ] as const;
 export type JourneyName = (typeof journeyNames)[number];
 
@@ -97,6 +99,8 @@ export const instanceCondition = {
   kubeletReachable: 'KubeletReachable',
   /** True after an upgrade failed and the host went back to its former version; the reason is the error code. */
   rolledBack: 'RolledBack',
+  /** False when changed settings could not be brought to the host; the reason is the error code. Missing means True. */
+  settingsApplied: 'SettingsApplied',
 } as const;
 
 /** Progress of the current upload. */
@@ -157,6 +161,31 @@ export interface InstanceUpgrade {
   retry?: string;
   /** When the host was set up again, although it had the version `to` by the record. */
   repeated?: string;
+  /** Hashes of the settings that were staged, and whether its services will use a proxy. */
+  settings?: { files: string; services: string; proxy?: boolean };
+}
+
+/** One group of settings that follow the cluster, by hashes. */
+export interface InstanceSetting {
+  /** What the host should have, as last seen. */
+  desired: string;
+  /** What the host has. */
+  applied?: string;
+  /** When it got that. */
+  at?: string;
+  /** Why `desired` could not be applied; other hosts do not get it either. */
+  failed?: { code: string; message: string; at: string };
+}
+
+export interface InstanceSettings {
+  /** Files that take effect at once: registries, certificates. */
+  files?: InstanceSetting;
+  /** Services, and files that they read when they start, as the Node annotation `desired-services`. */
+  services?: InstanceSetting;
+  /** Mirror files of the host, below the folder of registries; only the first of many. */
+  mirrors?: string[];
+  /** The services of the host have variables of a proxy. */
+  proxy?: boolean;
 }
 
 /** Read from the host over the pinned connection. */
@@ -207,6 +236,7 @@ export interface InstanceRecord {
   /** Operator version that configured the host. */
   version?: string;
   upgrade?: InstanceUpgrade;
+  settings?: InstanceSettings;
   /** When the host was last rebooted on request, at most as many as are allowed in a day. */
   reboots?: string[];
   /** Value of the annotation `reboot` that was carried out last. */

@@ -8,7 +8,8 @@ const condition = object(
       'Accepted: the spec is valid and no other instance is the same host. Configured: the host is a Node and its ' +
         'agent has confirmed the version. Ready: configured, and the Node is ready. KubeletReachable: the operator ' +
         'reaches the kubelet on port 10250. KeyRefused: the host of a Machine rejects the SSH key. RolledBack: an ' +
-        'upgrade failed, and the host runs its former version.',
+        'upgrade failed, and the host runs its former version. SettingsApplied: the host has the settings of the ' +
+        'cluster; missing until that failed once.',
     ),
     status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds. Unknown: it is not known now.'),
     reason: text('Error code (docs/reference/errors.md), or a word such as Joined, Configuring or Paused.'),
@@ -62,6 +63,26 @@ const token = object(
   },
   { required: ['id', 'use', 'expires'] },
 );
+
+const setting = (description: string): Schema =>
+  object(
+    description,
+    {
+      desired: text('Hash of what the host should have.'),
+      applied: text('Hash of what the host has.'),
+      at: time('When the host got what it has.'),
+      failed: object(
+        'Why the host could not get what it should have. Other hosts do not get it either.',
+        {
+          code: text('Stable error code (docs/reference/errors.md).'),
+          message: text('What went wrong.'),
+          at: time('When it was noticed.'),
+        },
+        { required: ['code', 'message', 'at'] },
+      ),
+    },
+    { required: ['desired'] },
+  );
 
 export const statusSchema = object('What the operator has found out about the host. Only the operator writes it.', {
   phase: oneOf(
@@ -154,9 +175,24 @@ export const statusSchema = object('What the operator has found out about the ho
       rolledBack: time('When the host ran the version before again.'),
       retry: text('Value of the annotation retry when the upgrade failed. Another value starts it again.'),
       repeated: time('When the host was set up again with its own version, because its Node claimed another one.'),
+      settings: object(
+        'Settings that were staged with the files.',
+        {
+          files: text('Hash of the files.'),
+          services: text('Hash of the services.'),
+          proxy: { type: 'boolean', description: 'Whether the services use a proxy.' },
+        },
+        { required: ['files', 'services'] },
+      ),
     },
     { required: ['from', 'to'] },
   ),
+  settings: object('Settings of the cluster on the host.', {
+    files: setting('Files that take effect at once: registries and certificates.'),
+    services: setting('Services, and files that they read when they start.'),
+    proxy: { type: 'boolean', description: 'Whether the services of the host use a proxy.' },
+    mirrors: listOf('Mirror files of the host, the first of many.', text('Path below C:\\k\\containerd\\registries.')),
+  }),
   reboots: listOf('When the host was rebooted on request, in the last day.', time('Time of the request.')),
   rebootRequest: text('Value of the annotation reboot that was carried out last.'),
   observedGeneration: count('Generation of the spec that the operator last worked on.'),

@@ -11,9 +11,10 @@ import {
   windowsInstances,
 } from '#cluster/windows-instance-resource.ts';
 import { isReportName, isReportOf, parseReport, reportName, type ReportEvent } from '#contract/agent-report.ts';
-import { agentName, nodeAnnotation } from '#contract/names.ts';
+import { agentName, configMapName, nodeAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import { marksPatch } from '#contract/node-marks.ts';
+import { parseRollout, type RolloutSettings } from '#contract/rollout.ts';
 import { windowsInstanceGroup, type WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
 import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
@@ -96,6 +97,12 @@ export function agentReportsController(parts: AgentReportsParts): Controller {
         ]),
         keys: instance => keys(boundNode(instance)),
       }),
+      // A setting that is switched on is for variables that have changed before, too.
+      watching({
+        source: reports,
+        predicate: matching(isRollout),
+        keys: () => instances.store.list().flatMap(each => keys(boundNode(each))),
+      }),
       watching({
         source: nodeSource,
         predicate: changed<Node>(({ metadata: { uid, annotations = {} } }) => [
@@ -113,6 +120,10 @@ export function agentReportsController(parts: AgentReportsParts): Controller {
 
 function isReport({ metadata }: ConfigMap): boolean {
   return isReportName(metadata.name ?? '');
+}
+
+function isRollout({ metadata }: ConfigMap): boolean {
+  return metadata.name === configMapName.rollout;
 }
 
 /** The Node of a report. For long names it is a hash, which only records and Nodes can resolve. */
@@ -161,6 +172,11 @@ class Mirror {
     return done;
   }
 
+  #settings(): RolloutSettings {
+    const { namespace } = this.#parts;
+    return parseRollout(this.#stores.reports.get({ namespace, name: configMapName.rollout })?.data).settings;
+  }
+
   /** Its agent keeps running and reports only changes, so that the report has to exist when the Node is adopted. */
   #isOrphan(name: string): boolean {
     const { labels = {}, annotations = {} } = this.#stores.nodes.get({ namespace: '', name })?.metadata ?? {};
@@ -190,7 +206,7 @@ class Mirror {
     const parsed = parseReport(report.data);
     const { annotations = {} } = node.metadata;
     const known = knownVersions(status, this.#parts.version);
-    const isSame = Object.keys(mirrorMarks(parsed, annotations, known)).length === 0;
+    const isSame = Object.keys(mirrorMarks(parsed, annotations, known, this.#settings())).length === 0;
     if (!isSame) await this.#annotate(name, known, signal);
     // The cache may not have the Node yet that the report is about.
     if (!isReportOf(parsed, { nodeUid: node.metadata.uid ?? '' })) return;
@@ -210,7 +226,7 @@ class Mirror {
       const report = await client.find(configMaps, reportName(name), { namespace, signal });
       if (node === undefined || report === undefined) return;
       const { annotations: has = {}, resourceVersion, uid } = node.metadata;
-      const annotations = mirrorMarks(parseReport(slimConfigMap(report).data), has, known);
+      const annotations = mirrorMarks(parseReport(slimConfigMap(report).data), has, known, this.#settings());
       if (Object.keys(annotations).length === 0) return;
       const body = { metadata: { ...marksPatch({ annotations }).metadata, resourceVersion, uid } };
       try {

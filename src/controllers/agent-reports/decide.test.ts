@@ -107,3 +107,13 @@ for (const [name, before, now, want] of news) {
     expect(newEvents(before, said({ events: now })).map(({ message }) => message)).toEqual(want);
   });
 }
+
+const variables: [string, isOn: boolean, Partial<AgentReport>, want: object][] = [
+  ['by default', false, { bootId: 'b2', variablesBoot: 'b2' }, {}],
+  ['by the setting', true, { bootId: 'b2', variablesBoot: 'b2' }, { [rebootRequired]: '' }],
+  ['by the setting, in an earlier boot', true, { bootId: 'b2', variablesBoot: 'b1' }, {}],
+  ['by the setting, without changed variables', true, { bootId: 'b2' }, {}],
+];
+test.each(variables)('changed variables require a reboot %s', (_, rebootsForVariables, report, want) => {
+  expect(mirrorMarks(said(report), {}, known, { rebootsForVariables })).toEqual(want);
+});

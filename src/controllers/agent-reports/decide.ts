@@ -8,6 +8,7 @@ import {
   type ReportEvent,
 } from '#contract/agent-report.ts';
 import { managedByLabel, nodeAnnotation } from '#contract/names.ts';
+import { defaultRollout, type RolloutSettings } from '#contract/rollout.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import type { ConfigMap } from '#kube/resources.ts';
 
@@ -61,10 +62,15 @@ export function knownVersions({ version, upgrade }: WindowsInstanceStatus, own: 
 
 /** Annotations of the Node that differ from the report; null for one to remove. */
 export function mirrorMarks(
-  { version, rebootRequired }: AgentReport,
+  report: AgentReport,
   annotations: Readonly<Record<string, string>>,
   known: KnownVersions,
+  { rebootsForVariables }: Pick<RolloutSettings, 'rebootsForVariables'> = defaultRollout,
 ): Record<string, string | null> {
+  const { version, variablesBoot, bootId } = report;
+  // After the reboot the agent reports another boot.
+  const isForVariables = rebootsForVariables && variablesBoot !== '' && variablesBoot === bootId;
+  const rebootRequired = report.rebootRequired || isForVariables;
   const marks: Record<string, string | null> = {};
   const claimed = annotations[nodeAnnotation.version];
   const isNews = version !== '' && claimed !== version;

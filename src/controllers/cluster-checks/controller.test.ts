@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { findCondition } from '#base/condition.ts';
-import { readConditions, rolloutSettings } from '#contract/operator-status.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { kubeletSettings, readConditions, rolloutSettings } from '#contract/operator-status.ts';
 import { configMaps } from '#kube/resources.ts';
 import { benchSettings as settings, fixedFacts } from '../../../test/kit/fixed-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
@@ -80,6 +81,46 @@ test('reports invalid settings of the disruption budget, until they are fixed', 
   expect(events).toEqual([expect.stringMatching(/^ConfigMap\/windows-rollout RolloutSettingInvalid ROLLOUT_SETTING/)]);
   await rollout({ maxUnavailable: '2' });
   expect(condition()).toMatchObject({ status: 'True' });
+});
+
+test('reports profiles of kubelet settings that are ignored, until they are fixed', async () => {
+  const bench = begin();
+  const { run, map, events } = bench;
+  const profiles = (data: Record<string, string>) =>
+    bench.put(configMaps, { metadata: { name: 'windows-kubelet-config', namespace, uid: 'k' }, data });
+  const condition = () => findCondition(readConditions(map()?.data), kubeletSettings);
+  await run();
+  expect(condition()).toMatchObject({ status: 'True' });
+  await profiles({ a: 'kubelet: {maxPods: 0}', b: 'kubelet: {maxPods: 9}' });
+  expect(condition()).toMatchObject({
+    status: 'False',
+    reason: 'KUBELET_SETTING_INVALID',
+    message: expect.stringContaining('"a": kubelet.maxPods is 0') as string,
+  });
+  const reported = [expect.stringMatching(/^ConfigMap\/windows-kubelet-config KubeletSettingInvalid KUBELET_SETTING/)];
+  expect(events).toEqual(reported);
+  await profiles({ a: 'kubelet: {maxPods: 0}', b: 'kubelet: {maxPods: 8}' });
+  expect(events).toEqual(reported);
+  await profiles({ b: 'kubelet: {maxPods: 9}' });
+  expect(condition()).toMatchObject({ status: 'True' });
+});
+
+test('reports profiles that conflict on a host', async () => {
+  const bench = begin();
+  const metadata = { name: 'win', namespace, uid: 'w' };
+  bench.api.put(windowsInstances, {
+    metadata,
+    spec: { address: '10.0.0.1', username: 'a', labels: { pool: 'large' } },
+  });
+  await bench.put(configMaps, {
+    metadata: { name: 'windows-kubelet-config', namespace, uid: 'k' },
+    data: {
+      a: 'kubelet: {imageGCLowThresholdPercent: 20, imageGCHighThresholdPercent: 40}',
+      b: 'selector: {pool: large}\nkubelet: {imageGCLowThresholdPercent: 60}',
+    },
+  });
+  await bench.run();
+  expect(bench.events).toEqual([expect.stringContaining('"b": with a, which apply to the same hosts')]);
 });
 
 test('writes nothing while nothing changes', async () => {

@@ -57,6 +57,7 @@ test('a listed host becomes a schedulable Node with all labels and annotations, 
     [nodeAnnotation.sshHostKey]: printHostKey(host.hostKey),
     [nodeAnnotation.sshHostKeyType]: 'ssh-ed25519',
     [nodeAnnotation.desiredVersion]: version,
+    [nodeAnnotation.desiredServices]: expect.stringContaining(version),
     [nodeAnnotation.version]: version,
   });
   expect(node?.spec?.unschedulable).toBeUndefined();

@@ -49,6 +49,9 @@ import {
   removeKind,
   runJourney,
 } from './act/run-journey.ts';
+import { refreshKind, restartKind } from './act/refresh-kinds.ts';
+import { takeFirst } from './act/restart-gate.ts';
+import { settingsFacts, watchingSettings } from './act/settings-facts.ts';
 import { rollbackKind, upgradeKind } from './act/upgrade-kinds.ts';
 import { decideWithinBudget, endUnusedGrant } from './act/within-budget.ts';
 import { type ChangeFacts, changeGates, whyUpgrade } from './decide-upgrade.ts';
@@ -65,7 +68,7 @@ import {
   specChanges,
 } from './observe.ts';
 import { recheckMs, retryTimes } from './retry.ts';
-import { patchStatus, reportNode, reportWait } from './act/report.ts';
+import { patchStatus, reportConflicts, reportNode, reportWait } from './act/report.ts';
 import { createWork, type Work } from './act/work.ts';
 
 export const permissions: readonly Permission[] = [
@@ -173,6 +176,7 @@ export function lifecycleController(parts: LifecycleParts): Controller {
       watching({ source: instances, predicate: rolloutChanges, keys: changingHosts }),
       watching({ source: allMaps, predicate: settingsChanges, keys: changingHosts }),
       watching({ source: allMaps, predicate: reportChanges, keys: watchedOf }),
+      ...watchingSettings(parts.inputs, instances),
       rollout.watchTurns(({ instance, journey }) => (journey === 'replace' ? [] : [{ namespace, name: instance }])),
       ...watches,
     ],
@@ -224,9 +228,11 @@ function cachedFacts(instance: WindowsInstance, work: Work): LifecycleFacts {
   const named = work.instances.store.byIndex(byNode, boundNode(instance) ?? '');
   const successor = isLeaving(instance) ? successorOf(instance, named, other => !isLeaving(other)) : undefined;
   const changing = { instance, node: nodeOf(instance, deps), version, nowMs: clock.now() };
+  const { gates, ...settings } = settingsFacts(instance, work);
   return {
     ...changing,
-    gates: gatesOf(changing, work),
+    ...settings,
+    gates: { ...gatesOf(changing, work), ...gates },
     problem,
     journeys: ownJourneys,
     hasOrphans: orphans.includesNodeOf(instance, deps.names.machineNames(instance)),
@@ -247,7 +253,7 @@ function gatesOf(facts: ChangeFacts, { deps, instances, version }: Work): Partia
   return changeGates(facts, { settings: deps.grants.settings(), stoppedBy });
 }
 
-/** The journeys of this version; new keys and refreshes will follow. */
+/** The journeys of this version; new keys will follow. */
 const kinds: Partial<Record<JourneyName, JourneyStart>> = {
   remove: startOf(removeKind),
   configure: startOf(configureKind),
@@ -256,6 +262,8 @@ const kinds: Partial<Record<JourneyName, JourneyStart>> = {
   upgrade: startOf(upgradeKind),
   reboot: startOf(rebootKind),
   reconnect: startOf(reconnectKind),
+  refresh: startOf(refreshKind),
+  restart: startOf(restartKind),
 };
 
 const ownJourneys: ReadonlySet<JourneyName> = new Set(journeyNames.filter(name => kinds[name] !== undefined));
@@ -320,7 +328,9 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   using _place = place;
   const instance = await getFresh(cached, work.client, { signal: pass.signal });
   if (instance === undefined) return done;
-  const next = await decideWithinBudget(cachedFacts(instance, work), work.deps.grants, pass.signal);
+  const facts = cachedFacts(instance, work);
+  using _first = takeFirst(facts, work);
+  const next = await decideWithinBudget(facts, work.deps.grants, pass.signal);
   if (!isJourney(next)) return reportHeld(instance, next, work, pass);
   work.broken.forget(keyText(keyOf(instance)));
   if (next.do === 'reconnect') {
@@ -330,6 +340,7 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   }
   const { cause } = next;
   if (next.do === 'remove') pass.log.info('Removing host', { why: cause });
+  if (next.do === 'refresh' || next.do === 'restart') reportConflicts(instance, work);
   const wait = await start(next.do, instance, cause, work, pass);
   if (wait !== undefined) return after(turnMs, wait);
   if (next.do === 'remove') return after(recheckMs, 'the host was not removed');
@@ -361,7 +372,9 @@ async function start(
     return await kinds[name]?.(instance, cause, work, pass);
   } catch (error) {
     // If this fails, the grant stays and the next attempt has it.
-    if (grantedJourneys.has(name) && !isAppError(error, 'LEADER_STALE'))
+    if (name === 'restart' && !isAppError(error, 'LEADER_STALE'))
+      await deps.grants.end(instance, pass.signal).catch(() => undefined);
+    else if (grantedJourneys.has(name) && !isAppError(error, 'LEADER_STALE'))
       await endUnusedGrant(instance, { client, grants: deps.grants }, pass.signal).catch(() => undefined);
     throw error;
   }

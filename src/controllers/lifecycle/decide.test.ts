@@ -297,15 +297,65 @@ for (const [about, over, next] of nexts) {
 
 const contents: [string, LifecycleFacts['desired'], LifecycleFacts['given'], Decision['do']][] = [
   ['a new key', { keyHash: 'b' }, { keyHash: 'a' }, 'rekey'],
-  ['other services', { servicesHash: 'b' }, { servicesHash: 'a' }, 'refresh'],
+  ['other services', { servicesHash: 'b' }, { servicesHash: 'a' }, 'restart'],
+  ['services that were never recorded', { servicesHash: 'b' }, {}, 'restart'],
   ['other files', { fileHash: 'b' }, { fileHash: 'a' }, 'refresh'],
+  ['other files before other services', { fileHash: 'b', servicesHash: 'b' }, {}, 'refresh'],
   ['a new key before other files', { keyHash: 'b', fileHash: 'b' }, { keyHash: 'a', fileHash: 'a' }, 'rekey'],
   ['nothing new', { keyHash: 'a', fileHash: 'a' }, { keyHash: 'a', fileHash: 'a' }, 'report'],
-  ['what was never recorded', { keyHash: 'a', fileHash: 'a' }, {}, 'report'],
+  ['a key that was never recorded', { keyHash: 'a' }, {}, 'report'],
+  ['files that were never recorded', { fileHash: 'a' }, {}, 'refresh'],
 ];
 for (const [about, desired = {}, given = {}, want] of contents) {
   test(`a host is given ${about}: ${want}`, () => {
-    const facts = { instance: instance(), node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+    const known = { ...instance(), status: { ...instance().status, version: 'v2' } };
+    const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
     expect(decide({ ...facts, desired, given }).do).toBe(want);
   });
 }
+
+const soaking = { from: 'v1', to: 'v2', staged: 'x', activated: 'x', ready: 'x' };
+const unsettled: [string, WindowsInstanceStatus, NodeView | undefined, Decision['do']][] = [
+  [
+    'a host that waits for its upgrade gets files, but keeps its services',
+    { version: 'v1' },
+    node({ [version]: 'v1' }),
+    'refresh',
+  ],
+  ['a node that soaks gets files', { version: 'v2', upgrade: soaking }, configured, 'refresh'],
+  [
+    'a host in the middle of a failed upgrade gets nothing',
+    { version: 'v1', upgrade: { ...soaking, failed: { code: 'X', message: '', at: '' }, fromAgent: 'a' } },
+    node({ [version]: 'v1' }),
+    'wait',
+  ],
+];
+test.each(unsettled)('%s', (_, status, seen, want) => {
+  const known = { ...instance(), status: { ...instance().status, ...status } };
+  const gates = { upgrade: 'budget', rollback: 'budget' };
+  const facts = { instance: known, node: seen, version: 'v2', problem: undefined, nowMs, journeys: all, gates };
+  const decision = decide({ ...facts, desired: { fileHash: 'b', servicesHash: 'b' }, given: {} });
+  expect(decision.do === 'report' ? 'wait' : decision.do).toBe(want);
+});
+
+test('services are not restarted while a node soaks, nor with the services of another version', () => {
+  for (const status of [{ version: 'v2', upgrade: soaking }, { version: 'v1' }]) {
+    const known = { ...instance(), status: { ...instance().status, ...status } };
+    const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+    const gates = { upgrade: 'budget' };
+    expect(decide({ ...facts, gates, desired: { servicesHash: 'b' }, given: {} }).do).toBe('report');
+  }
+});
+
+test('an agent of the Go operator is replaced before it gets anything', () => {
+  const known = { ...instance(), status: { host, version: 'v1' } };
+  const facts = {
+    instance: known,
+    node: node({ [version]: 'v1' }),
+    version: 'v2',
+    problem: undefined,
+    nowMs,
+    journeys: all,
+  };
+  expect(decide({ ...facts, gates: { upgrade: 'budget' }, desired: { fileHash: 'b' }, given: {} }).do).toBe('report');
+});

@@ -5,6 +5,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
 import type { JourneyName, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import { rebootCause } from '#node/lifecycle/reboot/due.ts';
 import { identityEndsMs } from '#node/record.ts';
 import {
@@ -48,10 +49,12 @@ export interface LifecycleFacts {
 export interface HostHashes {
   /** Of the SSH public key. */
   keyHash?: string;
-  /** Of the services: command lines and environment. */
-  servicesHash?: string;
-  /** Of the other files. */
+  /** Of files that take effect at once. */
   fileHash?: string;
+  /** Of the services, and of files that they read when they start. */
+  servicesHash?: string;
+  /** Services have variables of a proxy. */
+  hasProxy?: boolean;
 }
 
 /** A journey that is due, but has to wait. */
@@ -107,6 +110,7 @@ const rows: readonly Row[] = [
   { journey: 'reboot', cause: ({ instance, node }) => rebootCause(instance, node) },
   { journey: 'rekey', cause: whyRekey },
   { journey: 'refresh', cause: whyRefresh },
+  { journey: 'restart', cause: whyRestart },
 ];
 
 export function decide(facts: LifecycleFacts): Decision {
@@ -230,17 +234,36 @@ function whyReconnect(facts: LifecycleFacts): string | undefined {
 }
 
 function whyRekey({ desired, given }: LifecycleFacts): string | undefined {
-  return differ(desired?.keyHash, given?.keyHash) ? 'its SSH key is not the current one' : undefined;
+  const isOther = desired?.keyHash !== undefined && given?.keyHash !== undefined && desired.keyHash !== given.keyHash;
+  return isOther ? 'its SSH key is not the current one' : undefined;
 }
 
-function whyRefresh({ desired, given }: LifecycleFacts): string | undefined {
-  if (differ(desired?.servicesHash, given?.servicesHash)) return 'the settings of its services have changed';
-  return differ(desired?.fileHash, given?.fileHash) ? 'its files have changed' : undefined;
+/**
+ * Also a host that waits for its upgrade. An agent of the Go operator is replaced first. A host whose services use a proxy keeps the
+ * CAs of the proxy until they do not.
+ */
+function whyRefresh(facts: LifecycleFacts): string | undefined {
+  const { instance, desired, given } = facts;
+  if (desired?.fileHash === undefined || desired.fileHash === given?.fileHash) return undefined;
+  const losesProxy = given?.hasProxy === true && desired.hasProxy !== true;
+  if (losesProxy && desired.servicesHash !== given.servicesHash) return undefined;
+  return instance.status?.agent !== undefined && isAtRest(facts)
+    ? 'registry settings or certificates have changed'
+    : undefined;
 }
 
-/** What was never recorded is not replaced. */
-function differ(desired: string | undefined, given: string | undefined): boolean {
-  return desired !== undefined && given !== undefined && desired !== given;
+/**
+ * Only with the services of this version; and not while it soaks, where a failure would be one of the version. A node that is not
+ * ready, but was not changed either, would only seem to fail with the new settings.
+ */
+export function whyRestart(facts: LifecycleFacts): string | undefined {
+  const { instance, node, version, desired, given } = facts;
+  const { agent, version: recorded, upgrade } = instance.status ?? {};
+  if (desired?.servicesHash === undefined || desired.servicesHash === given?.servicesHash) return undefined;
+  const isOwn = agent !== undefined && recorded === version && isUpToDate(node, version);
+  const isSoaking = upgradeState(upgrade) === 'soaking';
+  const canTell = node?.ready === true || given?.servicesHash === undefined;
+  return isOwn && !isSoaking && canTell && isAtRest(facts) ? 'settings of its services have changed' : undefined;
 }
 
 /** This Node was configured before, whatever it reports. One that was registered again has to be configured first. */

@@ -79,12 +79,13 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
 }
 
 export const removalFailureEvents = failuresAs(eventText.instanceTeardownFailure);
+export const settingsFailureEvents = failuresAs(eventText.settingsFailure, instanceCondition.settingsApplied);
 export const rebootFailureEvents = failuresAs(eventText.instanceRebootFailure);
 
 /** Events of a failed journey other than a join; none while the condition has the same reason. */
-function failuresAs(textOf: (message: string) => EventText) {
+function failuresAs(textOf: (message: string) => EventText, condition: string = instanceCondition.configured) {
   return (instance: WindowsInstance, error: AppError): InstanceEvent[] => {
-    const known = findCondition(instance.status?.conditions, instanceCondition.configured);
+    const known = findCondition(instance.status?.conditions, condition);
     if (known?.status === 'False' && known.reason === error.code) return [];
     const text = textOf(failureText(error, instance));
     return eventObjects(instance).map(object => ({ object, text }));

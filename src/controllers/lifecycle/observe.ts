@@ -40,6 +40,41 @@ export function isChanging({ status }: WindowsInstance, version: string): boolea
   return recorded !== version || (upgrade !== undefined && upgradeState(upgrade) !== 'soaked');
 }
 
+/** A host that held others back, because it failed with changed settings of its services or was the first with them, and does not any more. */
+export const endedHolds: Predicate<WindowsInstance> = {
+  added: () => false,
+  updated: (old, now) => {
+    const before = holdOf(old);
+    // Those that wait for the first host are told by its success.
+    const isDone =
+      before === 'first' && old.status?.settings?.services?.desired === now.status?.settings?.services?.applied;
+    return before !== undefined && holdOf(now) === undefined && !isDone;
+  },
+  deleted: instance => holdOf(instance) !== undefined,
+  relisted: () => false,
+};
+
+function holdOf(instance: WindowsInstance): 'failed' | 'first' | undefined {
+  if (instance.spec.paused === true) return undefined;
+  if (instance.status?.settings?.services?.failed !== undefined) return 'failed';
+  return isGettingServices(instance) ? 'first' : undefined;
+}
+
+/** The Node may have been told to apply them. One that could not be reached has not: its next attempt is due later. */
+export function isGettingServices({ status }: WindowsInstance, desired = status?.settings?.services?.desired): boolean {
+  const { journey, nextAttempt, settings } = status ?? {};
+  if (journey?.name !== 'restart' || nextAttempt !== undefined) return false;
+  return settings?.services?.desired === desired && settings?.services?.applied === undefined;
+}
+
+/** A host that has changed settings of its services. */
+export const appliedServices: Predicate<WindowsInstance> = {
+  added: () => false,
+  updated: (old, now) => old.status?.settings?.services?.applied !== now.status?.settings?.services?.applied,
+  deleted: () => false,
+  relisted: () => false,
+};
+
 export const settingsChanges: Predicate<ConfigMap> = matching(
   ({ metadata }) => metadata.name === configMapName.rollout,
 );

@@ -32,7 +32,7 @@ function begin(facts = fixedFacts(), settings = benchSettings) {
   return { ...bench, facts, own, writes, run: () => bench.start(controller) };
 }
 
-test('creates the ConfigMap when there is none', async () => {
+test('SVC-01: creates the ConfigMap when there is none, immutable', async () => {
   const { run, own, writes } = begin();
   await run();
   expect(own()).toMatchObject({ data, immutable: true, metadata: { name, namespace } });
@@ -46,7 +46,7 @@ test('does nothing when it is right', async () => {
   expect(writes()).toEqual([]);
 });
 
-test('builds it again when a user deletes it', async () => {
+test('SVC-02: builds it again when a user deletes it', async () => {
   const { run, api, own, writes } = begin();
   await run();
   api.remove(configMaps, name, namespace);
@@ -55,7 +55,7 @@ test('builds it again when a user deletes it', async () => {
   expect(writes()).toHaveLength(2);
 });
 
-test('replaces one with other content, and reports it', async () => {
+test('SVC-03: replaces one with other content, and reports it', async () => {
   const { run, api, own, writes, log } = begin();
   api.put(configMaps, map({ data: { services: '[]', files: '[]' } }));
   await run();
@@ -102,7 +102,7 @@ test('REC-02: log rotation that is switched on replaces the ConfigMap under its 
   const rotated = services.filter(({ path }) =>
     path.includes('-log-file-size=1M -log-file-age=168h -flush-interval=5s'),
   );
-  expect(rotated.map(service => service.name)).toEqual(['kubelet', 'kube-proxy']);
+  expect(rotated.map(service => service.name)).toEqual(['kubelet', 'csi-proxy', 'kube-proxy']);
   for (const { path } of rotated) expect(path).toMatch(/kube-log-runner.* -log-file=/);
 });
 

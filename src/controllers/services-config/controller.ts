@@ -11,7 +11,7 @@ import type { FactsSource } from '#cluster/facts-source.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { byServicesVersion, servicesVersion } from '#cluster/services-index.ts';
 import { eventText } from '#contract/events.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { nodeAnnotation, servicesAnnotation } from '#contract/names.ts';
 import { servicesConfigMap } from '#contract/services/print.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
@@ -27,11 +27,13 @@ import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
+import { saltInformers, SettingsSalt } from '#node/inputs/settings-salt.ts';
 import { decide, type ServicesConfigFacts, type StoredServices } from './decide.ts';
 import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'delete'] },
+  { in: 'own namespace', group: '', resources: ['secrets'], verbs: reading },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
@@ -59,8 +61,10 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
   sources.instances.addIndex(byVersion, recordedVersions);
   sources.nodes.addIndex(byVersion, markedVersions);
   sources.maps.addIndex(byServicesVersion, servicesVersion);
+  const saltSources = saltInformers(parts);
   const stores = {
     facts,
+    salt: new SettingsSalt(saltSources),
     settings: parts.settings,
     configMaps: sources.maps.store,
     nodes: sources.nodes.store,
@@ -74,6 +78,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
       watchingFacts(facts, key),
       watching({ source: sources.maps, predicate: matching(isServices), keys: () => [key] }),
       watching({ source: sources.nodes, predicate: versionMarks, keys: () => [key] }),
+      ...saltSources.map(([source]) => watching({ source, keys: () => [key] })),
       watching({
         source: sources.instances,
         predicate: changed<WindowsInstance>(each => [boundNode(each), recordedVersions(each)]),
@@ -123,7 +128,7 @@ async function create(
 ) {
   if (facts.wanted === undefined) return;
   // If it exists meanwhile, the watch triggers the next pass.
-  const object = servicesConfigMap(facts.wanted, version, namespace);
+  const object = servicesConfigMap(facts.wanted, version, namespace, facts.salt);
   await client.create<ConfigMap>(configMaps, object, { signal }).catch(unless(isAlreadyExists));
 }
 
@@ -139,7 +144,7 @@ async function remove(name: string, { client, namespace, informers }: ServicesCo
 class FormerMaps {
   readonly #parts: ServicesConfigParts;
   readonly #events: EventDeduper;
-  readonly #seen = new Map<string, StoredServices['data']>();
+  readonly #seen = new Map<string, StoredServices>();
 
   constructor(parts: ServicesConfigParts) {
     this.#parts = parts;
@@ -147,14 +152,15 @@ class FormerMaps {
   }
 
   keep(stored: readonly StoredServices[]): void {
-    for (const { name, data } of stored) this.#seen.set(name, data);
+    for (const map of stored) this.#seen.set(map.name, map);
   }
 
   /** Creates one again that hosts need. */
   async restore(name: string, log: Log, signal: AbortSignal): Promise<void> {
     const { client, namespace } = this.#parts;
-    const data = this.#seen.get(name);
-    const map: ConfigMap = { metadata: { name, namespace }, ...(data && { data }), immutable: true };
+    const { data, salt = '' } = this.#seen.get(name) ?? {};
+    const annotations = salt === '' ? {} : { annotations: { [servicesAnnotation.salt]: salt } };
+    const map: ConfigMap = { metadata: { name, namespace, ...annotations }, ...(data && { data }), immutable: true };
     if (data === undefined) {
       const isNew = this.#events.report(name, [referenceTo(configMaps, map)], [eventText.servicesMissing(name)]);
       if (isNew) log.warn('Services ConfigMap of a former version is missing', { ConfigMap: name });

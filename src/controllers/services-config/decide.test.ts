@@ -12,6 +12,7 @@ const wanted = servicesManifest(defaultFacts, benchSettings);
 const stored = (more: Partial<StoredServices> = {}): StoredServices => ({
   name: name(),
   data: printManifest(wanted),
+  salt: '',
   immutable: true,
   isDeleting: false,
   ...more,
@@ -19,6 +20,7 @@ const stored = (more: Partial<StoredServices> = {}): StoredServices => ({
 const see = (more: Partial<ServicesConfigFacts> = {}): ServicesConfigFacts => ({
   version,
   wanted,
+  salt: '',
   stored: [stored()],
   inUse: [],
   recorded: [],
@@ -28,6 +30,8 @@ const see = (more: Partial<ServicesConfigFacts> = {}): ServicesConfigFacts => ({
 const own: [name: string, seen: Partial<ServicesConfigFacts>, want: string][] = [
   ['keeps what is right', {}, 'keep'],
   ['creates what is missing', { stored: [] }, 'create'],
+  ['replaces one with another salt', { salt: 'other' }, 'replace'],
+  ['keeps one with its salt', { salt: 'one', stored: [stored({ salt: 'one' })] }, 'keep'],
   ['creates it beside those of other versions', { stored: [stored({ name: name('old') })] }, 'create'],
   ['waits for the facts', { wanted: undefined }, 'wait'],
   ['waits for the facts even when it is missing', { wanted: undefined, stored: [] }, 'wait'],
@@ -39,7 +43,8 @@ const own: [name: string, seen: Partial<ServicesConfigFacts>, want: string][] = 
 for (const [text, seen, want] of own) test(text, () => expect(decide(see(seen)).own.do).toBe(want));
 
 const edits: [name: string, edit: (manifest: ServicesManifest) => ServicesManifest, same: boolean][] = [
-  ['the same in another order', manifest => ({ ...manifest, services: manifest.services.toReversed() }), true],
+  // Its hash is another, and agents go by the hash.
+  ['the same in another order', manifest => ({ ...manifest, services: manifest.services.toReversed() }), false],
   ['a service less', manifest => ({ ...manifest, services: manifest.services.slice(1) }), false],
   [
     'a changed command',

@@ -1,12 +1,16 @@
 import { attempt } from '#base/errors.ts';
 import { checkContent } from '#contract/services/compare.ts';
 import type { ServicesManifest } from '#contract/services/manifest.ts';
+import { servicesHash } from '#contract/services/hash.ts';
 import { parseManifest } from '#contract/services/parse.ts';
+import { printManifest } from '#contract/services/print.ts';
 import { servicesConfigMapName, versionOfServicesConfigMap } from '#contract/version.ts';
 
 export interface StoredServices {
   name: string;
   data: Readonly<Record<string, string>>;
+  /** Of the hash of its content; may be empty. */
+  salt: string;
   immutable: boolean;
   /** It has a deletionTimestamp. */
   isDeleting: boolean;
@@ -17,6 +21,8 @@ export interface ServicesConfigFacts {
   version: string;
   /** Undefined while facts of the cluster are missing. */
   wanted: ServicesManifest | undefined;
+  /** That it should have. */
+  salt: string;
   /** All services ConfigMaps of the namespace. */
   stored: readonly StoredServices[];
   /** Versions that hosts run or are being configured with, by the records; those of Nodes without a record, too. */
@@ -34,7 +40,7 @@ export interface Decision {
   lost: string[];
 }
 
-export function decide({ version, wanted, stored, inUse, recorded }: ServicesConfigFacts): Decision {
+export function decide({ version, wanted, salt, stored, inUse, recorded }: ServicesConfigFacts): Decision {
   const names = new Set(stored.map(({ name }) => name));
   const isOutdated = ({ name, isDeleting }: StoredServices) => {
     const its = versionOfServicesConfigMap(name);
@@ -42,7 +48,7 @@ export function decide({ version, wanted, stored, inUse, recorded }: ServicesCon
   };
   return {
     own: decideOwn(
-      wanted,
+      wanted && { manifest: wanted, salt },
       stored.find(({ name }) => versionOfServicesConfigMap(name) === version),
     ),
     outdated: stored.filter(isOutdated).map(({ name }) => name),
@@ -53,12 +59,18 @@ export function decide({ version, wanted, stored, inUse, recorded }: ServicesCon
   };
 }
 
-function decideOwn(wanted: ServicesManifest | undefined, stored: StoredServices | undefined): Decision['own'] {
+function decideOwn(
+  wanted: { manifest: ServicesManifest; salt: string } | undefined,
+  stored: StoredServices | undefined,
+): Decision['own'] {
   if (wanted === undefined) return { do: 'wait', why: 'the facts of the cluster are not complete' };
   if (stored === undefined) return { do: 'create' };
   if (stored.isDeleting) return { do: 'wait', why: `ConfigMap ${stored.name} is being deleted` };
   const label = `ConfigMap ${stored.name}`;
-  const same = attempt(() => checkContent(parseManifest(stored.data, label), wanted, label));
+  const same = attempt(() => checkContent(parseManifest(stored.data, label), wanted.manifest, label));
   if (!same.ok) return { do: 'replace', why: same.error.message };
+  // Agents apply exactly the text whose hash was released for their Node.
+  if (servicesHash(stored.data, stored.salt) !== servicesHash(printManifest(wanted.manifest), wanted.salt))
+    return { do: 'replace', why: `${label} has the same content in another form` };
   return stored.immutable ? { do: 'keep' } : { do: 'replace', why: `${label} is not immutable` };
 }

@@ -25,6 +25,7 @@ const seen = (
   observe({
     facts,
     settings: benchSettings,
+    salt: { forServices: () => '' },
     configMaps: storeOf(maps, { [byServicesVersion]: servicesVersion }),
     nodes: storeOf(nodes, { [byVersion]: markedVersions }),
     instances: storeOf(instances, { [byNode]: indexByNode, [byVersion]: recordedVersions }),
@@ -35,14 +36,16 @@ test('sees services ConfigMaps only', () => {
     map('windows-services-v1', { data: { a: 'b' }, immutable: true }),
     map('windows-instances'),
   ]);
-  expect(stored).toEqual([{ name: 'windows-services-v1', data: { a: 'b' }, immutable: true, isDeleting: false }]);
+  expect(stored).toEqual([
+    { name: 'windows-services-v1', data: { a: 'b' }, salt: '', immutable: true, isDeleting: false },
+  ]);
 });
 
 test('observes an empty ConfigMap and one that is being deleted', () => {
   const metadata = { name: 'windows-services-v2', deletionTimestamp: '2026-03-01T12:00:00Z' };
   expect(seen([map('windows-services-v1'), { metadata }]).stored).toEqual([
-    { name: 'windows-services-v1', data: {}, immutable: false, isDeleting: false },
-    { name: 'windows-services-v2', data: {}, immutable: false, isDeleting: true },
+    { name: 'windows-services-v1', data: {}, salt: '', immutable: false, isDeleting: false },
+    { name: 'windows-services-v2', data: {}, salt: '', immutable: false, isDeleting: true },
   ]);
 });
 

@@ -3,27 +3,31 @@ import type { OperatorSettings } from '#cluster/facts.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { servicesMaps, servicesVersion } from '#cluster/services-index.ts';
 import { byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { nodeAnnotation, servicesAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { servicesManifest } from '#node/desired/services.ts';
+import type { SettingsSalt } from '#node/inputs/settings-salt.ts';
 import type { ServicesConfigFacts, StoredServices } from './decide.ts';
 
 export interface ServicesConfigStores {
   facts: Pick<FactsSource, 'read'>;
   settings: OperatorSettings;
+  salt: Pick<SettingsSalt, 'forServices'>;
   configMaps: Pick<StoreView<ConfigMap>, 'byIndex' | 'indexValues'>;
   nodes: Pick<StoreView<Node>, 'byIndex' | 'indexValues'>;
   instances: Pick<StoreView<WindowsInstance>, 'byIndex' | 'indexValues'>;
 }
 
-export function observe({ facts, settings, configMaps, nodes, instances }: ServicesConfigStores): ServicesConfigFacts {
+export function observe(stores: ServicesConfigStores): ServicesConfigFacts {
+  const { facts, settings, salt, configMaps, nodes, instances } = stores;
   const known = facts.read().facts;
   const wanted = known && attempt(() => servicesManifest(known, settings));
   return {
     version: settings.version,
     wanted: wanted?.ok ? wanted.value : undefined,
+    salt: wanted?.ok ? salt.forServices(wanted.value) : '',
     stored: servicesMaps(configMaps).map(storedServices),
     inUse: versionsInUse(nodes, instances),
     recorded: instances.indexValues(byVersion),
@@ -61,5 +65,12 @@ export function isServices(map: ConfigMap): boolean {
 }
 
 function storedServices({ metadata, data = {}, immutable = false }: ConfigMap): StoredServices {
-  return { name: metadata.name ?? '', data, immutable, isDeleting: metadata.deletionTimestamp !== undefined };
+  const { name = '', annotations = {}, deletionTimestamp } = metadata;
+  return {
+    name,
+    data,
+    salt: annotations[servicesAnnotation.salt] ?? '',
+    immutable,
+    isDeleting: deletionTimestamp !== undefined,
+  };
 }

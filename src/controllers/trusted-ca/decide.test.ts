@@ -10,7 +10,9 @@ const cases: [name: string, seen: Partial<TrustedCaFacts>, want: string][] = [
   ['labels one with other labels', { labels: { a: 'b' } }, 'label'],
   ['corrects another value', { labels: { [label]: 'false' } }, 'label'],
   ['keeps one that is being deleted', { labels: {}, isDeleting: true }, 'keep'],
+  ['creates none without a proxy', { hasProxy: false, labels: undefined }, 'keep'],
+  ['leaves one alone that a proxy needed before', { hasProxy: false, labels: {} }, 'keep'],
 ];
 for (const [name, seen, want] of cases) {
-  test(name, () => expect(decide({ labels: {}, isDeleting: false, ...seen })).toBe(want));
+  test(name, () => expect(decide({ hasProxy: true, labels: {}, isDeleting: false, ...seen })).toBe(want));
 }

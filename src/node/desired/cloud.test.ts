@@ -5,7 +5,7 @@ import { attempt } from '#base/errors.ts';
 import type { KubeletArguments } from '#cluster/facts.ts';
 import { cloudConfigText, credentialProviderText } from '../../../test/kit/openshift-objects.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
-import { filesForWindows, renameCredentialProviders } from './cloud.ts';
+import { filesForWindows, optionalProvider, renameCredentialProviders } from './cloud.ts';
 
 const cloudConf = '/etc/kubernetes/cloud.conf';
 const providers = '/etc/kubernetes/credential-providers/ecr-credential-provider.yaml';
@@ -170,4 +170,46 @@ test('throws only AppErrors, whatever the text', () => {
     ),
     { numRuns: 2000 },
   );
+});
+
+const acr = '/etc/kubernetes/credential-providers/acr-credential-provider.yaml';
+const gcr = '/etc/kubernetes/credential-providers/gcr-credential-provider.yaml';
+const acrConfig = stringify({ providers: [{ name: 'acr-credential-provider', args: ['-v', cloudConf] }] });
+const gcrConfig = stringify({ providers: [{ name: 'gcr-credential-provider', args: ['get-credentials'] }] });
+const optionalPrograms = ['acr-credential-provider.exe', 'gcr-credential-provider.exe'];
+
+const optionalCases: [
+  name: string,
+  platform: string,
+  files: Record<string, string>,
+  programs: string[],
+  want: string[],
+][] = [
+  ['Azure', 'Azure', { [acr]: acrConfig, [cloudConf]: 'C' }, optionalPrograms, [windowsCloudConf, windowsProviders]],
+  ['Azure without the program', 'Azure', { [acr]: acrConfig, [cloudConf]: 'C' }, [], []],
+  ['Azure without the cloud config', 'Azure', { [acr]: acrConfig }, optionalPrograms, []],
+  ['Azure without the configuration', 'Azure', { [cloudConf]: 'C' }, optionalPrograms, []],
+  ['GCP', 'GCP', { [gcr]: gcrConfig }, optionalPrograms, [windowsProviders]],
+  ['GCP without the program', 'GCP', { [gcr]: gcrConfig }, ['acr-credential-provider.exe'], []],
+  ['another platform', 'VSphere', { [gcr]: gcrConfig, [acr]: acrConfig }, optionalPrograms, []],
+];
+for (const [name, platform, workerFiles, programs, want] of optionalCases) {
+  test(`optional provider: files for ${name}`, () => {
+    const facts = { platform, workerFiles, optionalPrograms: programs };
+    expect(Object.keys(filesForWindows({}, workerFiles, facts))).toEqual(want);
+    expect(optionalProvider(facts) !== undefined).toBe(want.includes(windowsProviders));
+  });
+}
+
+test('optional provider: the cloud config has its Windows path in the arguments', () => {
+  const facts = { platform: 'Azure', optionalPrograms };
+  const files = filesForWindows({}, { [acr]: acrConfig, [cloudConf]: 'C' }, facts);
+  expect(parse(files[windowsProviders] ?? '')).toEqual({
+    providers: [{ name: 'acr-credential-provider.exe', args: ['-v', windowsCloudConf] }],
+  });
+});
+
+test('optional provider: a broken configuration is named by its own path', () => {
+  const error = errorOf(() => filesForWindows({}, { [gcr]: '[' }, { platform: 'GCP', optionalPrograms }));
+  expect(error?.message).toContain(gcr);
 });

@@ -1,7 +1,7 @@
 import { dir } from '#contract/paths.ts';
 
-/** Image of the pod sandbox; a disconnected cluster must mirror it. */
-const pauseImage = 'mcr.microsoft.com/oss/kubernetes/pause:3.9';
+/** Image of the pod sandbox; a disconnected cluster must mirror it. containerd asks the mirrors of its registry for it. */
+export const pauseImage = 'mcr.microsoft.com/oss/kubernetes/pause:3.9';
 
 const pluginPrefix = 'io.containerd';
 const cri = `plugins."${pluginPrefix}.grpc.v1.cri"`;

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { Secret } from '#base/secret.ts';
-import { sha256 } from '#base/sha256.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
 import { noReservations } from '#contract/reserved.ts';
-import { type NodeFilesInput, nodeFiles } from './files.ts';
+import { type FileUse, filesHash, type NodeFilesInput, nodeFiles, settingsFiles } from './files.ts';
 
 const facts: ClusterFacts = {
   platform: 'None',
@@ -13,6 +12,7 @@ const facts: ClusterFacts = {
   workerFiles: {},
   kubeletCa: 'KUBELET CA',
   registryBundles: [{ file: 'r.example.com', data: 'REGISTRY CA' }],
+  proxy: {},
   trustedCa: undefined,
   reserved: noReservations,
 };
@@ -106,6 +106,14 @@ test('what holds a key, a token or a password is marked as sensitive, and nothin
   ]);
 });
 
+test('the kubelet gets the logins of registries where the cluster has some, as Linux nodes do', () => {
+  const path = 'C:\\var\\lib\\kubelet\\config.json';
+  expect(contentOf(nodeFiles(input), path)).toBeUndefined();
+  const files = nodeFiles({ ...input, logins: new Secret('{"auths":{}}') });
+  expect(files.files.find(each => each.path === path)).toMatchObject({ sensitive: true, use: 'live' });
+  expect(contentOf(files, path)).toBe('{"auths":{}}');
+});
+
 test('printing the whole value shows no content', () => {
   const text = JSON.stringify(nodeFiles(input));
   for (const secret of ['boot-token', 'agent-token', 'tls-private-key', 'KUBELET CA'])
@@ -116,35 +124,70 @@ test('owns the folders that hold nothing but our files', () => {
   expect(nodeFiles(input).ownedDirectories).toEqual(['C:\\k\\containerd\\registries', 'C:\\k\\tls\\certs']);
 });
 
+const salt = new Secret('salt');
+const hashes = (over: Partial<NodeFilesInput> = {}) => {
+  const { files } = nodeFiles({ ...input, ...over });
+  const of = (use: FileUse) =>
+    filesHash(
+      files.filter(each => each.use === use),
+      salt,
+    );
+  return { live: of('live'), start: of('start') };
+};
+
 test('the hash is that of paths and contents, and the same for the same input', () => {
-  expect(nodeFiles(input).hash).toMatch(/^[0-9a-f]{64}$/);
-  expect(nodeFiles(input).hash).toBe(nodeFiles(structuredCloneOf(input)).hash);
+  expect(hashes().live).toMatch(/^[0-9a-f]{32}$/);
+  expect(hashes()).toEqual(hashes(structuredCloneOf(input)));
 });
 
-const changes: [string, Partial<NodeFilesInput>][] = [
-  ['a mirror', { registries: { 'a\\hosts.toml': 'x' } }],
-  ['the bootstrap token', { bootstrapToken: { ca: 'BOOT CA', token: new Secret('new') } }],
-  ['the CA of the bootstrap token', { bootstrapToken: { ca: 'NEW CA', token: new Secret('boot-token') } }],
-  ['the agent token', { agentToken: { ca: 'AGENT CA', token: new Secret('new') } }],
-  ['the exporter key', { tls: { certificate: 'CERT', key: new Secret('new') } }],
-  ['the exporter certificate', { tls: { certificate: 'NEW', key: new Secret('tls-private-key') } }],
-  ['the kubelet CA', { facts: { ...facts, kubeletCa: 'NEW' } }],
-  ['a registry CA', { facts: { ...facts, registryBundles: [] } }],
-  ['the proxy CA', { facts: { ...facts, trustedCa: 'PROXY CA' } }],
-  ['the service network', { facts: { ...facts, network: { ...facts.network, clusterDns: '10.0.0.10' } } }],
-  ['the API server', { facts: { ...facts, apiServerUrl: 'https://other:6443' } }],
+test('without the salt nobody can check a guessed password by the hash', () => {
+  const { files } = nodeFiles(input);
+  expect(filesHash(files, salt)).not.toBe(filesHash(files, new Secret('other')));
+});
+
+const changes: [string, Partial<NodeFilesInput>, want: 'live' | 'start' | undefined][] = [
+  ['a mirror', { registries: { 'a\\hosts.toml': 'x' } }, 'live'],
+  ['the exporter key', { tls: { certificate: 'CERT', key: new Secret('new') } }, 'live'],
+  ['the exporter certificate', { tls: { certificate: 'NEW', key: new Secret('tls-private-key') } }, 'live'],
+  ['the kubelet CA', { facts: { ...facts, kubeletCa: 'NEW' } }, 'live'],
+  ['a registry CA', { facts: { ...facts, registryBundles: [] } }, 'live'],
+  ['the proxy CA', { facts: { ...facts, trustedCa: 'PROXY CA' } }, 'live'],
+  ['the service network', { facts: { ...facts, network: { ...facts.network, clusterDns: '10.0.0.10' } } }, 'start'],
+  [
+    'the cloud config',
+    {
+      facts: {
+        ...facts,
+        kubeletArguments: { 'cloud-config': cloudConfig },
+        workerFiles: { [cloudConfig]: 'C' },
+      },
+    },
+    'start',
+  ],
+  ['a token, which is no content', { agentToken: { ca: 'AGENT CA', token: new Secret('new') } }, undefined],
+  ['a token of the kubelet', { bootstrapToken: { ca: 'BOOT CA', token: new Secret('new') } }, undefined],
 ];
-for (const [name, change] of changes) {
-  test(`the hash changes with ${name}`, () => {
-    expect(nodeFiles({ ...input, ...change }).hash).not.toBe(nodeFiles(input).hash);
-  });
-}
+test.each(changes)('the hashes tell what changes with %s', (_, change, want) => {
+  const [before, after] = [hashes(), hashes(change)];
+  expect(after.live !== before.live).toBe(want === 'live');
+  expect(after.start !== before.start).toBe(want === 'start');
+});
+
+test('files of the folders that the operator owns are live', () => {
+  const { files, ownedDirectories } = nodeFiles({ ...input, registries: { 'a\\hosts.toml': 'x' } });
+  const owned = files.filter(({ path }) => ownedDirectories.some(each => path.startsWith(`${each}\\`)));
+  expect(owned.map(({ use }) => use)).toEqual(['live', 'live', 'live']);
+});
+
+test('the settings are all files but the credentials', () => {
+  const all = nodeFiles(input).files.filter(({ use }) => use !== 'credential');
+  expect(settingsFiles(input).files.map(({ path }) => path)).toEqual(all.map(({ path }) => path));
+});
 
 test('content that looks like another path gives another hash', () => {
-  const one = nodeFiles({ ...input, registries: { a: 'b', c: 'd' } });
-  const other = nodeFiles({ ...input, registries: { a: 'd', c: 'b' } });
-  expect(one.hash).not.toBe(other.hash);
-  expect(sha256('a')).not.toBe(sha256('b'));
+  const one = hashes({ registries: { a: 'b', c: 'd' } });
+  const other = hashes({ registries: { a: 'd', c: 'b' } });
+  expect(one.live).not.toBe(other.live);
 });
 
 function structuredCloneOf(value: NodeFilesInput): NodeFilesInput {

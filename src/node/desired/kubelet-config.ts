@@ -1,15 +1,19 @@
 import { windowsTaint } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
+import { defaultKubeletSettings } from './kubelet-defaults.ts';
+import { type KubeletSettings, mergeSettings } from './kubelet-settings.ts';
 import { kubeletFeatureGates } from './kubelet-versions.ts';
 
 const unset = '0s';
 
 /**
  * The kubelet's configuration file. Except for feature gates it is byte for byte as the Go operator writes it, so that the kubelet of an
- * adopted node does not restart. Unset durations are "0s", which the kubelet replaces with its defaults.
+ * adopted node does not restart. Unset durations are "0s", which the kubelet replaces with its defaults. `settings` are those of the
+ * profiles in `windows-kubelet-config`.
  */
-export function kubeletConfig(clusterDns: string, kubeletVersion?: string): string {
-  return JSON.stringify({
+export function kubeletConfig(clusterDns: string, kubeletVersion?: string, settings: KubeletSettings = {}): string {
+  const set = mergeSettings(defaultKubeletSettings, settings);
+  const defaults = {
     kind: 'KubeletConfiguration',
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
     syncFrequency: unset,
@@ -34,17 +38,17 @@ export function kubeletConfig(clusterDns: string, kubeletVersion?: string): stri
     cgroupsPerQOS: false,
     cpuManagerReconcilePeriod: unset,
     runtimeRequestTimeout: '10m0s',
-    maxPods: 250,
+    maxPods: set['maxPods'],
     resolvConf: '',
-    kubeAPIQPS: 50,
-    kubeAPIBurst: 100,
-    serializeImagePulls: false,
-    evictionHard: { 'imagefs.available': '15%', 'nodefs.available': '10%' },
+    kubeAPIQPS: set['kubeAPIQPS'],
+    kubeAPIBurst: set['kubeAPIBurst'],
+    serializeImagePulls: set['serializeImagePulls'],
+    evictionHard: set['evictionHard'],
     evictionPressureTransitionPeriod: unset,
     featureGates: kubeletFeatureGates(kubeletVersion),
     memorySwap: {},
-    containerLogMaxSize: '50Mi',
-    systemReserved: { cpu: '500m', 'ephemeral-storage': '1Gi', memory: '2Gi' },
+    containerLogMaxSize: set['containerLogMaxSize'],
+    systemReserved: set['systemReserved'],
     enforceNodeAllocatable: ['none'],
     logging: {
       flushFrequency: '5s',
@@ -59,5 +63,7 @@ export function kubeletConfig(clusterDns: string, kubeletVersion?: string): stri
     registerWithTaints: [windowsTaint],
     registerNode: true,
     containerRuntimeEndpoint: 'npipe://./pipe/containerd-containerd',
-  });
+  };
+  // A field that is not set by default comes last.
+  return JSON.stringify({ ...defaults, ...set });
 }

@@ -10,11 +10,11 @@ const facts: ServicesFacts = {
   apiServerUrl: 'https://api-int.c.example.com:6443',
   network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: '' },
   kubeletArguments: {},
+  proxy: {},
 };
 const settings: ServicesSettings = {
   debug: false,
   logRotation: { fileSize: '', fileAge: '', flushInterval: '' },
-  proxy: {},
 };
 
 function manifest(factChanges: Partial<ServicesFacts> = {}, settingChanges: Partial<ServicesSettings> = {}) {
@@ -27,7 +27,7 @@ function service(name: string, ...changes: Parameters<typeof manifest>) {
   return found ?? expect.fail(name);
 }
 
-test('starts services in the order the node needs them', () => {
+test('SVC-01: starts exactly the required services, in the order the node needs them', () => {
   expect(
     manifest().services.map(({ name, priority, bootstrap }) => `${priority} ${name}${bootstrap ? ' boot' : ''}`),
   ).toEqual([
@@ -93,6 +93,25 @@ const kubeletOptions: [string, Partial<ServicesFacts>, string, boolean][] = [
   ],
   ['the credential provider on AWS', { platform: 'AWS' }, '--image-credential-provider-bin-dir=C:\\k ', true],
   ['no credential provider on Azure', { platform: 'Azure' }, 'credential-provider', false],
+  [
+    'the credential provider on GCP if payload and workers have it',
+    {
+      platform: 'GCP',
+      optionalPrograms: ['gcr-credential-provider.exe'],
+      workerFiles: { '/etc/kubernetes/credential-providers/gcr-credential-provider.yaml': '' },
+    },
+    '--image-credential-provider-config=C:\\k\\credential-provider-config.yaml',
+    true,
+  ],
+  [
+    'no credential provider on GCP without its program',
+    {
+      platform: 'GCP',
+      workerFiles: { '/etc/kubernetes/credential-providers/gcr-credential-provider.yaml': '' },
+    },
+    'credential-provider',
+    false,
+  ],
 ];
 for (const [name, change, fragment, present] of kubeletOptions) {
   test(`kubelet gets ${name}`, () => {
@@ -157,16 +176,16 @@ test('hybrid overlay asks the internal API server and knows its own node', () =>
   expect(dependencies).toEqual(['kubelet']);
 });
 
-test('log rotation reaches kubelet and kube-proxy, and no other', () => {
+test('LOG-03: kube-log-runner rotates the logs of kubelet, csi-proxy and kube-proxy', () => {
   const logRotation = { fileSize: '100Mi', fileAge: '168h', flushInterval: '5s' };
   const rotated = manifest({}, { logRotation }).services.filter(({ command }) =>
     command.includes('-log-file-size=100Mi'),
   );
-  expect(rotated.map(({ name }) => name)).toEqual(['kubelet', 'kube-proxy']);
+  expect(rotated.map(({ name }) => name)).toEqual(['kubelet', 'csi-proxy', 'kube-proxy']);
   expect(rotated[0]?.command).toContain('-log-file-age=168h -flush-interval=5s C:\\k\\kubelet.exe --config=');
 });
 
-test('the cloud node manager runs on Azure only, with an identity of its own', () => {
+test('SVC-01: the cloud node manager runs on Azure only, with an identity of its own', () => {
   const { command, nodeVariables } = service('cloud-node-manager', { platform: 'Azure' });
   expect(command).toContain('--kubeconfig=C:\\k\\cloud-node-manager-kubeconfig');
   expect(nodeVariables.map(({ name }) => name)).toEqual(['NODE_NAME']);
@@ -220,9 +239,10 @@ test('every variable of a service occurs in its command, and every capital word 
   }
 });
 
-test('carries proxy variables of the operator and always watches all three', () => {
+test('PRX-01, PRX-04: carries the proxy variables of the cluster, and none without a proxy, but always watches all three', () => {
   const proxy = { HTTPS_PROXY: 'http://p:3128', NO_PROXY: '.svc' };
-  expect(manifest({}, { proxy }).environment).toEqual(proxy);
+  expect(manifest({ proxy }).environment).toEqual(proxy);
+  expect(printManifest(manifest())).not.toHaveProperty('environmentVars');
   expect(manifest().watchedEnvironment).toEqual(['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY']);
 });
 

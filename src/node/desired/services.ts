@@ -10,14 +10,17 @@ import {
   type ServicesManifest,
   service,
 } from '#contract/services/manifest.ts';
+import { optionalProvider } from './cloud.ts';
 import { acceptsCloudConfig, kubeProxyFeatureGates } from './kubelet-versions.ts';
 import { logRunnerCommand } from './log-rotation.ts';
+import { isRotating, overlayLogFlags } from './service-logs.ts';
 
 export type ServicesFacts = Pick<
   ClusterFacts,
-  'platform' | 'apiServerUrl' | 'network' | 'kubeletArguments' | 'kubeletVersion'
->;
-export type ServicesSettings = Pick<OperatorSettings, 'debug' | 'logRotation' | 'proxy'>;
+  'platform' | 'apiServerUrl' | 'network' | 'kubeletArguments' | 'proxy' | 'kubeletVersion'
+> &
+  Partial<Pick<ClusterFacts, 'workerFiles' | 'optionalPrograms'>>;
+export type ServicesSettings = Pick<OperatorSettings, 'debug' | 'logRotation'>;
 
 const nodeNameVariable = { name: 'NODE_NAME', jsonPath: '{.metadata.name}' };
 
@@ -43,7 +46,7 @@ export function servicesManifest(facts: ServicesFacts, settings: ServicesSetting
       ...(hasCloudNodeManager(facts.platform) ? [cloudNodeManagerService()] : []),
     ],
     files: [],
-    environment: settings.proxy,
+    environment: { ...facts.proxy },
     watchedEnvironment: [...proxyVariables],
   };
 }
@@ -89,7 +92,7 @@ function kubeletService(facts: ServicesFacts, settings: ServicesSettings): Servi
         `--cloud-config=${dir.k}\\${linuxBaseName(cloudConfig)}`,
       hostname !== undefined && '--hostname-override=HOSTNAME_OVERRIDE',
       '--node-ip=NODE_IP',
-      facts.platform === 'AWS' &&
+      (facts.platform === 'AWS' || optionalProvider(facts) !== undefined) &&
         `--image-credential-provider-bin-dir=${dir.k} --image-credential-provider-config=${file.credentialProviderConfig}`,
     ),
     hostVariables: variables,
@@ -139,7 +142,7 @@ export function exporterService({ debug }: Debug): Service {
 
 export function hybridOverlayService(
   facts: Pick<ServicesFacts, 'apiServerUrl' | 'network'>,
-  { debug }: Debug,
+  { debug, logRotation }: ServicesSettings,
 ): Service {
   return service({
     name: serviceName.hybridOverlay,
@@ -156,6 +159,7 @@ export function hybridOverlayService(
       `--k8s-cacert ${file.bootstrapCa}`,
       facts.network.vxlanPort !== '' && `--hybrid-overlay-vxlan-port ${facts.network.vxlanPort}`,
       debug && '--loglevel 5',
+      ...overlayLogFlags(logRotation),
     ),
     nodeVariables: [nodeNameVariable],
     dependencies: [serviceName.kubelet],
@@ -163,13 +167,15 @@ export function hybridOverlayService(
   });
 }
 
-function csiProxyService(settings: Debug): Service {
+/** Its own limit would empty the log instead of keeping old files, so kube-log-runner rotates it. */
+function csiProxyService(settings: ServicesSettings): Service {
+  const { logRotation } = settings;
   return service({
     name: serviceName.csiProxy,
     command: words(
-      file.csiProxy,
-      `-log_file=${file.csiProxyLog}`,
-      '-logtostderr=false',
+      ...(isRotating(logRotation)
+        ? [logRunnerCommand(file.csiProxy, file.csiProxyLog, logRotation)]
+        : [file.csiProxy, `-log_file=${file.csiProxyLog}`, '-logtostderr=false']),
       '-windows-service',
       verbosity(settings),
     ),

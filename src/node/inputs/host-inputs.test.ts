@@ -142,7 +142,7 @@ test('takes facts, certificates and mirrors as they are at the moment', async ()
     undefined,
     expect.stringContaining('Basic Ym9i'),
   ]);
-  expect(after.files.hash).not.toBe(before.files.hash);
+  expect(after.settings.liveHash).not.toBe(before.settings.liveHash);
 });
 
 test('takes tag mirrors too, and leaves out what is no mirror with a warning', async () => {
@@ -154,7 +154,7 @@ test('takes tag mirrors too, and leaves out what is no mirror with a warning', a
   api.put(imageTagMirrorSets, { metadata: { name: 'm' }, spec: { imageTagMirrors: mirrors } });
   const inputs = await bring();
   expect(inputs.files.files.filter(({ path }) => path.endsWith('hosts.toml'))).toHaveLength(1);
-  expect(log.messages('warn')).toEqual(['Ignoring registry mirror']);
+  expect(log.messages('warn')).toEqual(['A registry setting is not used']);
 });
 
 test('needs neither mirrors nor a pull secret where the cluster has no such things', async () => {

@@ -1,10 +1,12 @@
 import { AppError } from '#base/errors.ts';
-import type { ClusterFacts } from '#cluster/facts.ts';
+import type { ClusterFacts, OperatorSettings } from '#cluster/facts.ts';
 import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { agentName, bootstrapperName, namespaceName, secretKey, secretName } from '#contract/names.ts';
+import { agentName, bootstrapperName, configMapName, namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { secretData, secretMember } from '#contract/secret-data.ts';
+import { servicesHash } from '#contract/services/hash.ts';
+import { printManifest } from '#contract/services/print.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import type { InstanceToken } from '#contract/windows-instance/resource.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
@@ -12,19 +14,27 @@ import { type Permission, reading } from '#kube/permissions.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import { sealUsername } from '#host/keys/username-seal.ts';
+import type { Informer } from '#kube/informer/informer.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
-import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
-import { imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-openshift.ts';
+import { type ConfigMap, configMaps, type SecretObject, secrets } from '#kube/resources.ts';
+import { imageConfigs, imageDigestMirrorSets, imageTagMirrorSets } from '#kube/resources-openshift.ts';
 import { nodeFiles, type NodeFilesInput } from '../desired/files.ts';
 import { daemonLogMegabytes } from '../desired/log-rotation.ts';
+import { servicesManifest } from '../desired/services.ts';
+import type { KubeletProfile } from '../desired/kubelet-settings.ts';
 import { registryFiles } from '../desired/registries/registries.ts';
 import type { HostFacts, HostInputs, HostInputSource } from '../lifecycle/deps.ts';
+import { DesiredSettings, settingsFrom, settingsInput, type SettingsSources } from './desired-settings.ts';
+import { LastKubeletProfiles } from './kubelet-profiles.ts';
+import { LastLogins } from './last-logins.ts';
 import { KeyRing, missingKey } from './key-ring.ts';
+import { saltInformers, SettingsSalt } from './settings-salt.ts';
 import { missingInput, PendingInputError } from './missing-input.ts';
 import { loadInstanceKey } from './private-key.ts';
 import { type Account, type IssuedToken, issueToken } from './tokens.ts';
 
-export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imageTagMirrorSets];
+/** Everything but logins that the registry files depend on. */
+export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imageTagMirrorSets, imageConfigs];
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['secrets', 'configmaps'], verbs: reading },
@@ -44,8 +54,7 @@ export const permissions: readonly Permission[] = [
 ];
 
 /** Settings of the operator that hosts depend on. */
-export interface HostInputSettings {
-  logRotation: { fileSize: string };
+export interface HostInputSettings extends Pick<OperatorSettings, 'debug' | 'logRotation'> {
   /** Lifetime of tokens that are written on hosts. */
   tokenSeconds: number;
   /** Whether hosts get tokens that never expire if the cluster issues no others. */
@@ -67,30 +76,87 @@ export function hostInputSource(parts: HostInputParts): HostInputSource {
   const named = (where: string, name: string) =>
     informers.get(secrets, { namespace: where, fieldSelector: `metadata.name=${name}` });
   const isOpenshift = parts.kind === 'openshift';
+  const saltSources = saltInformers(parts);
   const sources: Sources = {
     keyRing: new KeyRing(named(namespace, secretName.privateKey), namespace),
+    salt: new SettingsSalt(saltSources),
+    salted: saltSources.map(([informer]) => informer),
     tls: named(namespace, secretName.tls),
     pullSecret: isOpenshift ? named(namespaceName.config, secretName.pullSecret) : undefined,
-    mirrors: mirrorResources.filter(parts.serves).map(resource => ({ resource, informer: informers.get(resource) })),
+    mirrors: mirrorResources.filter(parts.serves).map(resource => informers.get(resource)),
     configMaps: informers.get(configMaps, { namespace }),
+    kubelets: new LastKubeletProfiles(),
+    lastLogins: new LastLogins(),
+    loggedWarnings: new Set(),
   };
+  const desired = followSettings(sources, parts);
   return {
     loadKeys: (instance, signal) => loadKeys(instance, sources, parts, signal),
     readFacts: () => hostFacts(factsOf(parts), parts),
     prepareInputs: (instance, signal) => prepareInputs(instance, sources, parts, signal),
+    desiredSettings: ({ spec }) => desired.get(spec.labels),
+    onSettingsChange: listener => desired.onChange(listener),
+    settingsProblem: () => desired.problem ?? sources.lastLogins.problem,
   };
+}
+
+/** Looks again whenever an object changes that files or services are made of. */
+function followSettings(sources: Sources, parts: HostInputParts): DesiredSettings {
+  const { clock, log } = parts;
+  const desired = new DesiredSettings({
+    read: () => settingsSources(sources, parts),
+    note: () => sources.lastLogins.problem,
+    clock,
+    log,
+  });
+  const look = () => desired.invalidate();
+  const { salted, pullSecret, mirrors } = sources;
+  const informers = [...salted, ...(pullSecret === undefined ? [] : [pullSecret]), ...mirrors];
+  for (const each of informers) each.addHandler({ added: look, updated: look, deleted: look });
+  const lookAt = ({ metadata }: ConfigMap) => {
+    if (metadata.name === configMapName.kubeletConfig) look();
+  };
+  sources.configMaps.addHandler({ added: lookAt, updated: (_old, now) => lookAt(now), deleted: lookAt });
+  parts.facts.onChange(look);
+  return desired;
+}
+
+/** Throws an AppError while something is missing. */
+function settingsSources(sources: Sources, parts: HostInputParts): SettingsSources {
+  const facts = factsOf(parts);
+  const manifest = servicesManifest(facts, parts.settings);
+  return {
+    facts,
+    tls: tlsPair(sources, parts.namespace),
+    ...registryInput(sources, parts),
+    version: parts.version,
+    servicesHash: servicesHash(printManifest(manifest), sources.salt.forServices(manifest)),
+    kubeletProfiles: kubeletProfiles(sources, parts),
+    salt: sources.salt.read(),
+  };
+}
+
+function kubeletProfiles(
+  { configMaps: { store }, kubelets }: Sources,
+  { namespace }: HostInputParts,
+): KubeletProfile[] {
+  const key = { namespace, name: configMapName.kubeletConfig };
+  return kubelets.read(store.get(key)?.data, objectLabel('ConfigMap', key));
 }
 
 interface Sources {
   keyRing: KeyRing;
-  tls: Stored<SecretObject>;
-  pullSecret: Stored<SecretObject> | undefined;
-  mirrors: readonly { resource: Resource; informer: Stored<KubeResource> }[];
-  configMaps: Stored<KubeResource & { data?: Record<string, string> }>;
-}
-
-interface Stored<T> {
-  store: { list(): T[]; get(key: { namespace: string; name: string }): T | undefined };
+  salt: SettingsSalt;
+  /** The SSH key and the TLS pair. */
+  salted: readonly Informer<SecretObject>[];
+  tls: Informer<SecretObject>;
+  pullSecret: Informer<SecretObject> | undefined;
+  mirrors: readonly Informer<KubeResource>[];
+  configMaps: Informer<ConfigMap>;
+  kubelets: LastKubeletProfiles;
+  lastLogins: LastLogins;
+  /** Warnings about registries that still hold. */
+  loggedWarnings: ReadonlySet<string>;
 }
 
 async function loadKeys(
@@ -110,10 +176,10 @@ async function prepareInputs(
   signal: AbortSignal,
 ): Promise<HostInputs> {
   const { namespace, settings } = parts;
-  const facts = factsOf(parts);
   checkServices(sources, parts);
-  const tls = tlsPair(sources, namespace);
-  const registries = registryFilesOf(sources, parts);
+  const content = settingsSources(sources, parts);
+  const { facts } = content;
+  const { labels } = instance.spec;
   const [key] = await loadKeys(instance, sources, parts, signal);
   if (key === undefined) throw missingKey(objectLabel('Secret', { namespace, name: secretName.privateKey }));
   const tokens = await bootstrapTokens(sources, parts, signal);
@@ -124,7 +190,8 @@ async function prepareInputs(
     vxlanPort: facts.network.vxlanPort,
     certificateLifetime: settings.certificateLifetime,
     tokens: [...tokenRecord(tokens.bootstrapToken, 'kubelet'), ...tokenRecord(tokens.agentToken, 'agent')],
-    files: nodeFiles({ facts, ...tokens, tls, registries }),
+    files: nodeFiles({ ...settingsInput(content, labels), ...tokens }),
+    settings: settingsFrom(content, labels),
     publicKeyHash: publicKeyHash(key.publicKey),
     sealUsername: username => sealUsername(username, key.pem.reveal()),
     ...(fileSize !== '' && { agentLogMegabytes: daemonLogMegabytes(fileSize) }),
@@ -165,13 +232,18 @@ function tlsPair({ tls }: Sources, namespace: string): NodeFilesInput['tls'] {
   return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
 }
 
-function registryFilesOf({ mirrors, pullSecret }: Sources, { log }: HostInputParts): Record<string, string> {
-  const objects = mirrors.flatMap(({ informer }) => informer.store.list().map(object => readObject(object)));
-  const [secret] = pullSecret?.store.list() ?? [];
-  const logins = secret && secretData(readObject(secret));
-  const { files, warnings } = registryFiles(objects, logins?.[secretKey.dockerConfig]);
-  for (const error of warnings) log.warn('Ignoring registry mirror', { error });
-  return files;
+function registryInput(sources: Sources, { log }: HostInputParts): Pick<SettingsSources, 'registries' | 'logins'> {
+  const { mirrors, pullSecret, lastLogins, loggedWarnings } = sources;
+  const objects = mirrors.flatMap(informer => informer.store.list().map(object => readObject(object)));
+  const logins = pullSecret && lastLogins.read(pullSecret.store.list()[0]);
+  const { files, warnings: ofRegistries } = registryFiles(objects, logins);
+  const warnings = [...ofRegistries, ...(lastLogins.problem === undefined ? [] : [lastLogins.problem])];
+  const texts = warnings.map(({ message }) => message);
+  // They are computed again after every change of the cluster, and for every host that joins.
+  for (const [index, error] of warnings.entries())
+    if (!loggedWarnings.has(texts[index] ?? '')) log.warn('A registry setting is not used', { error });
+  sources.loggedWarnings = new Set(texts);
+  return { registries: files, ...(logins !== undefined && { logins }) };
 }
 
 async function bootstrapTokens(

@@ -64,8 +64,12 @@ export function createClusterNodes({
     lastEvent: (node, limits) => eventIn(reportOf(node.name), node.uid, limits, events => events.at(-1)),
     agentFailure: (node, limits) => eventIn(reportOf(node.name), node.uid, limits, failureIn),
     bootReport: ({ name, uid }, bootId) => bootReportIn(parseReport(reportOf(name)), uid, bootId),
+    appliedServices: ({ name, uid }) => {
+      const report = parseReport(reportOf(name));
+      return isReportOf(report, { nodeUid: uid }) ? report.services : '';
+    },
     clearReport: async (node, what, signal) => {
-      const body = { data: { [what]: what === 'version' ? '' : 'false' } };
+      const body = { data: what === 'version' ? { version: '' } : { rebootRequired: 'false', variablesBootID: null } };
       // The report first: otherwise the operator would mirror its value to the Node again.
       await client
         .patch(configMaps, reportName(node), { type: 'merge', body }, { namespace, signal, answer: 'metadata' })

@@ -1,4 +1,5 @@
 import type { Clock } from '#base/clock.ts';
+import type { AppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
@@ -14,6 +15,7 @@ import type { Metrics } from '#kube/controller/metrics.ts';
 import type { Leader } from '#kube/leader/leader.ts';
 import type { BundleHashCache } from '../bundle-hash-cache.ts';
 import type { NodeFiles } from '../desired/files.ts';
+import type { PackedFile } from '../pack-files.ts';
 import type { PayloadSource } from '../payload-source.ts';
 import type { Grants } from '../rollout/grants.ts';
 import type { NodeNames } from './node-names.ts';
@@ -52,6 +54,28 @@ export interface HostInputSource {
   readFacts(): HostFacts;
   /** Called once the host answers, because it issues new tokens. */
   prepareInputs(instance: WindowsInstance, signal: AbortSignal): Promise<HostInputs>;
+  /** What the host should have while it works; undefined while something in the cluster is missing. */
+  desiredSettings?(instance: WindowsInstance): HostSettings | undefined;
+  /** Why hosts keep what they have; undefined when everything is there. */
+  settingsProblem?(): AppError | undefined;
+  /** Calls the listener when what hosts should have has changed; returns the function that removes it. */
+  onSettingsChange?(listener: () => void): () => void;
+}
+
+/** Settings of a host that follow the cluster. */
+export interface HostSettings {
+  /** Of files that take effect at once. */
+  liveHash: string;
+  /** The services and the files that they read when they start, as the annotation `desired-services`. */
+  services: string;
+  /** Services have variables of a proxy. */
+  hasProxy: boolean;
+  /** Mirror files, by path below the folder of registries. */
+  mirrors: readonly string[];
+  /** Unlisted files in these directories are removed. */
+  ownedDirectories: readonly string[];
+  /** All files that are no credentials. */
+  texts(): Promise<readonly PackedFile[]>;
 }
 
 /** What the operator knows about the cluster without creating or reading anything for a host. */
@@ -74,6 +98,8 @@ export interface HostInputs extends HostFacts {
   /** VXLAN port of the hybrid overlay; empty for the default. */
   vxlanPort: string;
   files: NodeFiles;
+  /** What `files` and services are without credentials. */
+  settings: Pick<HostSettings, 'liveHash' | 'services' | 'mirrors' | 'hasProxy'>;
   /** Value of the annotation pub-key-hash. */
   publicKeyHash: string;
   /** Value of the annotation username. */
@@ -95,6 +121,8 @@ export interface ClusterNodes {
   agentFailure(node: Pick<NodeView, 'name' | 'uid'>, limits?: EventLimits): string | undefined;
   /** What the agent has reported in this boot. */
   bootReport(node: Pick<NodeView, 'name' | 'uid'>, bootId: string): BootReport;
+  /** The annotation `desired-services` that the agent has applied by its report; '' when it has reported none. */
+  appliedServices(node: Pick<NodeView, 'name' | 'uid'>): string;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */

@@ -37,6 +37,7 @@ export interface JourneyView {
   isUninstalled?: boolean;
   /** The Node is ready and takes pods. */
   isInService?: boolean;
+  isReady?: boolean;
 }
 
 /** Reasons of conditions that are not error codes. */
@@ -61,6 +62,18 @@ export const conditionReason = {
   soaking: 'Soaking',
   /** The node is in service, and a journey that is due waits. */
   waits: 'Waits',
+  refreshing: 'Refreshing',
+  restarting: 'Restarting',
+  /** The host has the settings of the cluster again. */
+  applied: 'Applied',
+} as const;
+
+/** Of a host that failed or waited before. */
+export const appliedSettingsCondition = {
+  type: instanceCondition.settingsApplied,
+  status: 'True',
+  reason: conditionReason.applied,
+  message: 'The host has the settings of the cluster.',
 } as const;
 
 export interface StatusStamp {
@@ -89,6 +102,7 @@ export function configuringStatus(
   phase: InstancePhase = 'Configuring',
 ): StatusChange {
   if (phase === 'Upgrading' || phase === 'RollingBack') return upgradingStatus(view, stamp, phase);
+  if (phase === 'Refreshing' || phase === 'Restarting') return settingStatus(view, stamp, phase);
   const { journal } = view;
   const hasFailed = hasFailedStep(journal);
   const kind = runningKind(phase);
@@ -111,6 +125,41 @@ function upgradingStatus(view: JourneyView, stamp: StatusStamp, phase: 'Upgradin
   const ready = { type: instanceCondition.ready, status: isInService ? 'True' : 'False' } as const;
   const conditions = [{ ...ready, ...activityCondition(journal, reason) }];
   return before => withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
+}
+
+/** Pods go on, and new ones may come. A failure stays visible until the settings are applied. */
+function settingStatus(view: JourneyView, stamp: StatusStamp, phase: 'Refreshing' | 'Restarting'): StatusChange {
+  const { journal, isReady = false } = view;
+  const reason = conditionReason[phase === 'Refreshing' ? 'refreshing' : 'restarting'];
+  const ready = { type: instanceCondition.ready, status: isReady ? 'True' : 'False' } as const;
+  const conditions = [{ ...ready, ...activityCondition(journal, reason) }];
+  return before => withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
+}
+
+/** The node works with its former settings, unless the new ones broke it; it is retried. */
+export function unsettledStatus(
+  view: JourneyView,
+  { code, message, remedy }: AppError,
+  phase: InstancePhase,
+  stamp: StatusStamp,
+): StatusChange {
+  const { isReady = false, node } = view;
+  const text = `${sentence(message)} ${remedy}`;
+  const state = isReady ? 'is in service, without its new settings' : 'is not ready';
+  const conditions = [
+    { type: instanceCondition.settingsApplied, status: 'False', reason: code, message: text },
+    {
+      type: instanceCondition.ready,
+      status: isReady ? 'True' : 'False',
+      reason: code,
+      message: `Node ${node} ${state}: ${text}`,
+    },
+  ] as const;
+  return before => withConditions({ ...withJourney(before, view), phase, ...nextAttemptOf(stamp) }, conditions, stamp);
+}
+
+function nextAttemptOf({ nextAttemptMs }: StatusStamp): Pick<WindowsInstanceStatus, 'nextAttempt'> {
+  return nextAttemptMs === undefined ? {} : { nextAttempt: timestamp(Math.ceil(nextAttemptMs / 1000) * 1000) };
 }
 
 function hasFailedStep(journal: JourneyView['journal']): boolean {
@@ -147,9 +196,8 @@ export function failedStatus(
     { ...condition, type: instanceCondition.configured },
     { ...condition, type: instanceCondition.ready, status: 'False' } as const,
   ];
-  const { nextAttemptMs } = stamp;
-  const next = nextAttemptMs === undefined ? {} : { nextAttempt: timestamp(Math.ceil(nextAttemptMs / 1000) * 1000) };
-  return before => withConditions({ ...withJourney(before, view), phase: 'Failed', ...next }, conditions, stamp);
+  return before =>
+    withConditions({ ...withJourney(before, view), phase: 'Failed', ...nextAttemptOf(stamp) }, conditions, stamp);
 }
 
 /** The Node is in service and no journey runs. */
@@ -230,6 +278,8 @@ const openPhases: readonly InstancePhase[] = [
   'Reconnecting',
   'Adopting',
   'Rebooting',
+  'Refreshing',
+  'Restarting',
   'Removing',
   'Failed',
   'Paused',

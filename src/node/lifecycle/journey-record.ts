@@ -18,6 +18,7 @@ import {
   failedStatus,
   isNewJourney,
   joinedStatus,
+  unsettledStatus,
   heldStatus,
   type StatusChange,
   withConditions,
@@ -118,9 +119,14 @@ export class JourneyRecord implements AsyncDisposable {
 
   /** Resolves once it is stored, with the conditions that belong to it. */
   async save(change: InstanceRecord, conditions: readonly NewCondition[] = []): Promise<void> {
-    this.#changes = { ...this.#changes, ...change };
+    this.remember(change);
     this.#conditions = [...this.#conditions, ...conditions];
     await this.#writer.write();
+  }
+
+  /** As `save`, but with the next write. */
+  remember(change: InstanceRecord): void {
+    this.#changes = { ...this.#changes, ...change };
   }
 
   /** What was accepted before does not count for a failure that is recorded now. */
@@ -151,7 +157,12 @@ export class JourneyRecord implements AsyncDisposable {
 
   /** Never rejects: the caller has the failure itself to report. */
   async fail(failure: AppError, { isTransient, nextAttemptMs }: { isTransient: boolean; nextAttemptMs: number }) {
-    this.#status = () => failedStatus(this.#view(), failure, isTransient, { ...this.#stamp(), nextAttemptMs });
+    const [phase, isOfSettings] = [this.#phase, this.#phase === 'Refreshing' || this.#phase === 'Restarting'];
+    this.#status = () => {
+      const stamp = { ...this.#stamp(), nextAttemptMs };
+      if (isOfSettings) return unsettledStatus(this.#view(), failure, phase, stamp);
+      return failedStatus(this.#view(), failure, isTransient, stamp);
+    };
     try {
       await this.#writer.write();
     } catch (error) {
@@ -182,6 +193,7 @@ export class JourneyRecord implements AsyncDisposable {
       journey: this.#journey,
       isUninstalled: this.#isUninstalled,
       isInService,
+      isReady: found?.ready === true,
     };
   }
 }

@@ -68,7 +68,7 @@ export const ops: Record<string, Operation> = {
     const path = input.bundleFile === null ? '' : file.caBundle;
     const plan = await observeCertificates(await readBundle(path, host.files), host);
     const environment = planEnvironment({ registry: {}, wanted: {}, watched: [], owned: [] });
-    await applySettings(environment, plan, undefined, host);
+    await applySettings(environment, plan, host.bootId, host);
     const record = host.fileTexts.get(file.importedCerts);
     return {
       rootStore: host.roots.map(letterOf),

@@ -7,16 +7,12 @@ import type { Input, Operation, Row } from '../row.ts';
 export const ops: Record<string, Operation> = {
   exporterCommand: (input: Input) => ({ command: exporterService({ debug: input.debug ?? false }).command }),
   hybridOverlayService: (input: Input) => {
-    const service = hybridOverlayService(facts(input), { debug: input.debug ?? false });
+    const service = hybridOverlayService(facts(input), settings(input));
     const [wire] = JSON.parse(printServices([service])) as Record<string, unknown>[];
     return { ...wire, command: service.command };
   },
   fullManifest: (input: Input) => {
-    const manifest = servicesManifest(facts(input), {
-      debug: input.debug ?? false,
-      logRotation: { fileSize: '', fileAge: '', flushInterval: '', ...input.logRotation },
-      proxy: input.proxyVars ?? {},
-    });
+    const manifest = servicesManifest(facts(input), settings(input));
     // Compares the manifest after writing and parsing the ConfigMap, as the agent gets it.
     const data = printManifest(manifest);
     const parsed = parseManifest(data);
@@ -54,5 +50,10 @@ function facts(input: Input) {
     apiServerUrl: input.apiServerInternalURL ?? '',
     network: { serviceCidr: '172.30.0.0/16', clusterDns: '172.30.0.10', vxlanPort: input.vxlanPort ?? '' },
     kubeletArguments: input.kubeletArguments ?? {},
+    proxy: input.proxyVars ?? {},
   };
+}
+
+function settings({ debug = false, logRotation = {} }: Input) {
+  return { debug, logRotation: { fileSize: '', fileAge: '', flushInterval: '', ...logRotation } };
 }

@@ -80,8 +80,25 @@ const definitions: readonly Definition[] = [
     status: anything,
   },
   { resource: openshift.apiServerConfigs, spec: open({ tlsSecurityProfile: anything, tlsAdherence: text }) },
+  {
+    resource: openshift.proxyConfigs,
+    spec: open({ trustedCA: anything }),
+    status: object({ httpProxy: text, httpsProxy: text, noProxy: text }),
+  },
   { resource: openshift.imageDigestMirrorSets, spec: object({ imageDigestMirrors: mirrors }), status: anything },
   { resource: openshift.imageTagMirrorSets, spec: object({ imageTagMirrors: mirrors }), status: anything },
+  {
+    resource: openshift.imageConfigs,
+    spec: open({
+      registrySources: open({
+        insecureRegistries: listOf(text),
+        blockedRegistries: listOf(text),
+        allowedRegistries: listOf(text),
+      }),
+    }),
+    status: anything,
+  },
+  { resource: openshift.imageContentSourcePolicies, spec: anything },
   {
     resource: openshift.machines,
     spec: open({ providerID: text }),

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { systemClock, timestamp } from '../../../src/base/clock.ts';
 import type { Condition } from '../../../src/base/condition.ts';
-import { Secret } from '../../../src/base/secret.ts';
 import { slimClient } from '../../../src/cluster/slim.ts';
 import { type WindowsInstance, windowsInstances } from '../../../src/cluster/windows-instance-resource.ts';
 import { parseReport, reportName } from '../../../src/contract/agent-report.ts';
@@ -44,6 +43,7 @@ import { containerd, kubelet, kubeProxy } from '../agent-bench.ts';
 import { fastClock } from '../fast-clock.ts';
 import { recordedLog } from '../recorded-log.ts';
 import { until } from '../until.ts';
+import { hostSettings, type LabBehavior, labFile, labFiles, type LabSettings } from './lab-settings.ts';
 import { LabHost, newKey, unreachable } from './lab-host.ts';
 import { memoryPayload } from './memory-payload.ts';
 import { mortal } from './mortal-client.ts';
@@ -51,19 +51,6 @@ import { mortal } from './mortal-client.ts';
 export const namespace = 'wmco';
 export const version = '11.0.0-abc1234';
 export const address = '10.0.0.5';
-
-/** What the cluster does with the hosts: kubelets that register, agents that confirm. */
-export interface LabBehavior {
-  /** The agent asks for a reboot in the boot in which it first runs, as it does for new certificates. */
-  settingsReboot?: boolean;
-  /** The request of the kubelet is not approved. */
-  noNode?: boolean;
-  /** The agent never comes to its end, with any version or with this one. */
-  noVersion?: boolean;
-  brokenVersion?: string;
-  /** The request of the agent is not approved. */
-  noCertificate?: boolean;
-}
 
 export interface LabOperator {
   /** Ends in good order. */
@@ -84,6 +71,9 @@ export class JoinLab {
   /** Changes the default inputs of a host. */
   inputs: (defaults: HostInputs) => HostInputs = defaults => defaults;
   tokens = 0;
+  /** Settings of the cluster that hosts follow; none by default. */
+  settings: LabSettings | undefined;
+  readonly #settingsListeners = new Set<() => void>();
   /** Whether operators create instances of the entries of windows-instances. */
   hasEntries = false;
   /** Called for each connection of an operator that is alive. */
@@ -207,6 +197,11 @@ export class JoinLab {
           this.tokens += 1;
           return this.inputs({ ...this.#defaultInputs(), version: own });
         },
+        desiredSettings: () => this.settings && hostSettings(this.settings, own),
+        onSettingsChange: listener => {
+          this.#settingsListeners.add(listener);
+          return () => void this.#settingsListeners.delete(listener);
+        },
       },
       dialTcp: async () => undefined,
       payload: memoryPayload(),
@@ -233,6 +228,12 @@ export class JoinLab {
         await end();
       },
     };
+  }
+
+  /** Settings of the cluster change, and operators notice. */
+  changeSettings(change: Partial<LabSettings>): void {
+    this.settings = { mirrors: {}, kubelet: '{}', services: '0', ...this.settings, ...change };
+    for (const listener of this.#settingsListeners) listener();
   }
 
   /** The kubelet restarts, and registers its Node if that is gone. */
@@ -276,7 +277,8 @@ export class JoinLab {
   async #actAsAgent(name: string, host: LabHost): Promise<void> {
     const wanted = await this.#versionFor(name, host);
     const report = await this.client.get(configMaps, reportName(name), { namespace });
-    const { version: reported, rebootRequired, bootId, confirmedBoot } = parseReport(report.data);
+    const { version: reported, rebootRequired, bootId, confirmedBoot, services: applied } = parseReport(report.data);
+    const services = (await this.node(name))?.metadata.annotations?.[nodeAnnotation.desiredServices];
     const bootID = host.model.bootId;
     const isWaiting = rebootRequired && ['', bootID].includes(bootId);
     if (wanted === undefined || isWaiting) return;
@@ -285,6 +287,8 @@ export class JoinLab {
     if (isBefore) await this.report({ rebootRequired: 'true', bootID }, name);
     else if (reported !== wanted || confirmedBoot !== bootID)
       await this.report({ version: wanted, rebootRequired: 'false', bootID, confirmedBootID: bootID }, name);
+    const isGood = services !== undefined && !services.includes(this.behavior.brokenServices ?? 'none');
+    if (isGood && services !== applied) await this.report({ services }, name);
   }
 
   /** The version of the files of the host, if its agent works. */
@@ -333,17 +337,10 @@ export class JoinLab {
   }
 
   #defaultInputs(): HostInputs {
-    const text = (path: string, content: string, sensitive = false) => ({
-      path,
-      content: new Secret(content),
-      sensitive,
-    });
     const files = [
-      text(file.agentKubeconfig, this.#kubeconfig, true),
-      text(file.bootstrapKubeconfig, `token number ${this.tokens}`, true),
-      text(file.caBundle, ''),
-      text(file.kubeletConfig, '{}'),
-      text(`${dir.registries}\\quay.io\\hosts.toml`, 'server = "quay.io"'),
+      labFile(file.agentKubeconfig, this.#kubeconfig, 'credential'),
+      labFile(file.bootstrapKubeconfig, `token number ${this.tokens}`, 'credential'),
+      ...labFiles(this.settings ?? { mirrors: { 'quay.io': 'server = "quay.io"' }, kubelet: '{}' }),
     ];
     const expires = timestamp(Date.now() + 3_600_000);
     return {
@@ -355,7 +352,8 @@ export class JoinLab {
       platform: 'None',
       apiServerUrl: this.url,
       vxlanPort: '',
-      files: { files, ownedDirectories: [dir.registries, dir.tlsCerts], hash: String(this.tokens) },
+      files: { files, ownedDirectories: [dir.registries, dir.tlsCerts] },
+      settings: hostSettings({ mirrors: {}, kubelet: '{}', services: '0', ...this.settings }, version),
       publicKeyHash: 'hash-of-key',
       sealUsername: user => `sealed ${user}`,
     };

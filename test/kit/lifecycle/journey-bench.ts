@@ -147,7 +147,16 @@ export class JourneyBench {
           tokens: [{ id: 'JTI=one', use: 'kubelet', expires: '2999-01-01T00:00:00Z' }],
           namespace: 'wmco',
           vxlanPort: '',
-          files: { files: [{ path: file.kubeletConfig, content, sensitive: false }], ownedDirectories: [], hash: '' },
+          files: {
+            files: [{ path: file.kubeletConfig, content, sensitive: false, use: 'start' }],
+            ownedDirectories: [],
+          },
+          settings: {
+            liveHash: 'live-1',
+            services: `v2:${'0'.repeat(32)}:${'0'.repeat(32)}`,
+            mirrors: [],
+            hasProxy: false,
+          },
           publicKeyHash: 'hash',
           sealUsername: user => `sealed ${user}`,
           ...options.inputs,

@@ -1,4 +1,3 @@
-import { serviceName } from '../../../src/contract/names.ts';
 import { dir, file, orderedRebootFile } from '../../../src/contract/paths.ts';
 import type { WindowsHost } from './host.ts';
 import { bundlePath } from '../manual-operator.ts';
@@ -19,10 +18,6 @@ export async function seeLastingState(
   for (const [name, value] of Object.entries(more.marks)) state.set(`mark ${name}`, value);
   const programs = (await seePrograms(host)).filter(name => !more.expected.includes(name));
   for (const name of programs) state.set(`process ${name}`, `${state.get(`process ${name}`) ?? ''}|`);
-  for (const name of Object.values(serviceName)) {
-    const event = host.lab.serviceEvents(name).at(-1);
-    if (event !== undefined) state.set(`environment of ${name}`, event.environment.join());
-  }
   return state;
 }
 
@@ -55,7 +50,7 @@ function lastingPart(host: WindowsHost, name: string, content: string): string |
     case orderedRebootFile.toLowerCase():
       return undefined;
     case records.state:
-      return JSON.stringify({ ...text(), reboot: undefined, lastBoot: undefined, takenBack: undefined });
+      return JSON.stringify({ ...text(), variablesBoot: undefined, lastBoot: undefined, takenBack: undefined });
     case records.manifest:
       return JSON.stringify({ ...text(), node: undefined });
     default:

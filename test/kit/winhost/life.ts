@@ -13,7 +13,7 @@ import { namespace } from './rights.ts';
 import { seeFiles, type Snapshot } from './snapshot.ts';
 import { installedAgent } from '../installed-agent.ts';
 
-/** What the agent does to a host, from the first file to the last trace. `settings` ends with a request for a reboot. */
+/** What the agent does to a host, from the first file to the last trace. `services` begins with a reboot. */
 export const steps = ['stage', 'bootstrap', 'settings', 'services', 'cleanup'] as const;
 export type Step = (typeof steps)[number];
 
@@ -22,8 +22,6 @@ export interface StepOutcome {
   ms: number;
   /** Whether the interruption found the agent at work. */
   wasHit: boolean;
-  /** How often the host asked for a reboot. */
-  reboots: number;
   /** Files that were neither whole nor absent right after the interruption. */
   broken: string[];
   /** Everything that has to be the same after every life. */
@@ -42,9 +40,6 @@ export class Life {
   readonly #operator: ManualLabOperator;
   readonly #bundle: { path: string; sha256: string };
   #node = '';
-  /** The boot that ended with the last reboot: what was reported in it is fulfilled. */
-  #endedBoot = '';
-  #reboots = 0;
   #broken: string[] = [];
   /** Files as the undisturbed `stage` leaves them. */
   #whole: Snapshot = new Map();
@@ -60,13 +55,13 @@ export class Life {
 
   async live(step: Step, disturbance?: Disturbance): Promise<StepOutcome> {
     if (this.#whole.size === 0) this.#windowsPrograms = await seePrograms(this.host);
-    [this.#reboots, this.#broken] = [0, []];
+    this.#broken = [];
     const { ms, wasHit } = await this.#take[step](disturbance);
     if (this.#whole.size === 0) this.#whole = seeFiles(this.host);
     // Clean-up writes no report, but an agent that a power cut brings back for a moment may.
     const marks = step === 'settings' || step === 'services' ? await this.#marks() : {};
     const state = await seeLastingState(this.host, { marks, expected: this.#windowsPrograms });
-    return { ms, wasHit, reboots: this.#reboots, broken: this.#broken, state };
+    return { ms, wasHit, broken: this.#broken, state };
   }
 
   /** Makes a cleaned host bare again and deletes its Node. */
@@ -102,13 +97,13 @@ export class Life {
       await this.#operator.desire(this.#node);
       const installed = this.#operator.installAgentService(this.host);
       await this.#appeared(installed);
-      const done = this.#service(disturbance, async () => (await this.#asksForReboot()) || this.#hasVersion());
+      const done = this.#service(disturbance, seen => this.#isConfigured(seen));
       // The command that starts the service may be a victim, too.
       await Promise.all([done, disturbance === undefined ? installed : installed.catch(() => undefined)]);
       return done;
     },
     services: async disturbance => {
-      await this.#reboot();
+      await this.#operator.reboot(this.host);
       return this.#service(disturbance, seen => this.#isConfigured(seen));
     },
     cleanup: async disturbance => {
@@ -189,24 +184,13 @@ export class Life {
     }
   }
 
-  async #reboot(): Promise<void> {
-    this.#reboots += (await this.#asksForReboot()) ? 1 : 0;
-    this.#endedBoot = (await this.#operator.reboot(this.host)).bootId;
-  }
-
-  /** Carries out and counts one more reboot if requested. The version may have been there before a power cut. */
+  /** The version may have been there before a power cut. */
   async #isConfigured(passesBefore: number): Promise<boolean> {
-    if (await this.#asksForReboot()) await this.#reboot();
     return this.#passes() > passesBefore && (await this.#hasVersion());
   }
 
   #passes(): number {
     return this.agent.log().filter(line => line.includes('Host is configured')).length;
-  }
-
-  async #asksForReboot(): Promise<boolean> {
-    const { rebootRequired, bootId } = await this.#operator.report(this.#node);
-    return rebootRequired && bootId !== this.#endedBoot;
   }
 
   async #hasVersion(): Promise<boolean> {

@@ -62,11 +62,16 @@ export class ManualLabOperator extends ManualOperator {
     await this.publishData(printManifest(this.manifest()));
   }
 
-  /** Stages first what is not in the ConfigMap, so that one reboot is enough for all. */
+  /** Stages first what is not in the ConfigMap. */
   async publishTo(host: WindowsHost, wanted: Wanted): Promise<void> {
+    await this.stageTexts(host, wanted);
+    await this.publish(wanted);
+  }
+
+  /** Replaces the files on the host that depend on the cluster. */
+  async stageTexts(host: WindowsHost, wanted: Wanted): Promise<void> {
     this.#wanted = wanted;
     await this.#stageFiles(host, await this.#texts());
-    await this.publish(wanted);
   }
 
   override async publishData(data: Record<string, string>): Promise<void> {
@@ -182,12 +187,13 @@ export class ManualLabOperator extends ManualOperator {
 
   override facts(): ClusterFacts {
     const network = { serviceCidr, clusterDns: '10.96.0.10', vxlanPort: '' };
-    return super.facts({ network, trustedCa: this.#wanted.trustedCa });
+    const { proxy = {}, trustedCa } = this.#wanted;
+    return super.facts({ network, proxy, trustedCa });
   }
 
   override settings(): OperatorSettings {
-    const { debug = false, proxy = {} } = this.#wanted;
-    return super.settings({ debug, proxy });
+    const { debug = false } = this.#wanted;
+    return super.settings({ debug });
   }
 
   async #stageFiles(host: WindowsHost, files: readonly BundleFile[]): Promise<void> {

@@ -26,7 +26,7 @@ export interface Member {
   source: 'ConfigMap' | 'Machine';
   /** Name of the WindowsInstance: the entry of windows-instances, or the Machine. */
   instance: string;
-  /** Reboots for the name, the feature Containers, or certificates. */
+  /** Reboots for the name or the feature Containers. */
   reboots: number;
 }
 

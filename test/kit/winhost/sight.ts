@@ -53,6 +53,19 @@ export async function seeServices(host: WindowsHost, more: readonly string[] = [
   );
 }
 
+/** Variables of the services of the manifest, as far as they have any. */
+export async function seeServiceVariables(host: WindowsHost): Promise<Record<string, Record<string, string>>> {
+  const queries = Object.values(serviceName).map(name => `reg query ${servicesKey}\\${name} /v Environment`);
+  const keys = readKeys((await host.exec(queries.join(' & '))).stdout);
+  return Object.fromEntries(
+    keys.map(([key, values]) => {
+      const lines = (values['Environment'] ?? '').split('\\0').filter(Boolean);
+      const variables = lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]);
+      return [key.split('\\').at(-1) ?? '', Object.fromEntries(variables) as Record<string, string>];
+    }),
+  );
+}
+
 /** Machine variables by their registry key. */
 export async function seeVariables(host: WindowsHost): Promise<Record<string, string>> {
   return readKeys((await host.exec(`reg query "${variablesKey}"`)).stdout)[0]?.[1] ?? {};

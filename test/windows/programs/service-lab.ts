@@ -2,6 +2,7 @@ import type { Waiting } from '../../../src/base/waiting/poll.ts';
 import { spawn } from 'node:child_process';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { getRawAsset } from 'node:sea';
+import { openRegistry } from '../../../src/agent/win32/files/registry.ts';
 import { loadKoffi } from '../../../src/agent/win32/native.ts';
 import { enablePrivilege } from '../../../src/agent/win32/process/privileges.ts';
 import { openProcesses } from '../../../src/agent/win32/process/processes.ts';
@@ -30,7 +31,7 @@ let ticks = 0;
 
 /** The service manager, `running`, `stopped` and `removed` of ensure.ts, and processes. */
 function calls(): Record<string, (...args: never[]) => unknown> {
-  const ports = { services: openServiceManager(koffi), processes: openProcesses(koffi) };
+  const ports = { services: openServiceManager(koffi, openRegistry(koffi)), processes: openProcesses(koffi) };
   return {
     ...ports.services,
     running: (name: string) => ensureRunning(name, ports, waiting),
@@ -79,7 +80,7 @@ async function makeCalls(wanted: readonly Call[]): Promise<CallResult[]> {
 
 /** Starts and stops a service repeatedly, with the given run times in turn. */
 async function cycle({ name, times, runMs }: CycleOptions): Promise<Cycles> {
-  const ports = { services: openServiceManager(koffi), processes: openProcesses(koffi) };
+  const ports = { services: openServiceManager(koffi, openRegistry(koffi)), processes: openProcesses(koffi) };
   const cycles: Cycles = { failures: [], startMs: [], stopMs: [] };
   for (let round = 0; round < times; round++) {
     const began = performance.now();

@@ -92,7 +92,7 @@ export const registryCalls = inLibrary('advapi32.dll', {
   RegQueryValueExW: {
     prototype:
       'uint32_t __stdcall RegQueryValueExW(void *key, str16 name, void *reserved, _Out_ uint32_t *type, void *data, _Inout_ uint32_t *bytes)',
-    why: 'Reads the Windows version, the host names and pending reboots',
+    why: 'Reads the Windows version, the host names, pending reboots and variables of services',
   },
   RegEnumValueW: {
     prototype:
@@ -102,11 +102,11 @@ export const registryCalls = inLibrary('advapi32.dll', {
   RegSetValueExW: {
     prototype:
       'uint32_t __stdcall RegSetValueExW(void *key, str16 name, uint32_t reserved, uint32_t type, void *data, uint32_t bytes)',
-    why: 'Sets a machine variable',
+    why: 'Sets a machine variable, and the variables of a service (Wine stores those, but ignores them)',
   },
   RegDeleteValueW: {
     prototype: 'uint32_t __stdcall RegDeleteValueW(void *key, str16 name)',
-    why: 'Removes a machine variable',
+    why: 'Removes a machine variable, and the variables of a service',
   },
   RegFlushKey: {
     prototype: 'uint32_t __stdcall RegFlushKey(void *key)',

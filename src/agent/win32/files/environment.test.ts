@@ -60,7 +60,7 @@ test('rejects a value that Windows would truncate, without showing it', async ()
   const { environment, registry } = bench();
   await expect(environment.setMachine('HTTP_PROXY', 'pass\0word')).rejects.toMatchObject({
     code: 'FIELD_INVALID',
-    message: 'the value of machine variable "HTTP_PROXY" contains a NUL character',
+    message: 'the value of variable "HTTP_PROXY" contains a NUL character',
     remedy: expect.stringMatching(/./) as string,
   });
   expect(registry.keys[environmentKey]).toEqual({});

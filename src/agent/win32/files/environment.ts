@@ -18,8 +18,7 @@ export function createEnvironment(
   return {
     machine: async () => registry.texts(environmentKey),
     async setMachine(name, value) {
-      checkName(name);
-      checkValue(name, value);
+      checkVariable(name, value);
       registry.setText(environmentKey, name, value);
       await announce();
     },
@@ -41,10 +40,16 @@ export function openAnnouncement(koffi: Koffi): Announce {
   };
 }
 
+/** Throws for a variable that Windows cannot store. */
+export function checkVariable(name: string, value: string): void {
+  checkName(name);
+  checkValue(name, value);
+}
+
 /** An empty name would be the default value of the key, and NUL would silently cut the name short. */
 function checkName(name: string): void {
   if (name !== '' && !/[=\0]/.test(name)) return;
-  throw new AppError('FIELD_INVALID', `${shown(name)} is not a valid name for a machine variable`, {
+  throw new AppError('FIELD_INVALID', `${shown(name)} is not a valid name for a variable`, {
     remedy: 'Fix the name in the services ConfigMap: it must not be empty or contain = or NUL.',
   });
 }
@@ -52,7 +57,7 @@ function checkName(name: string): void {
 /** The value itself may hold a password, so it is not shown. */
 function checkValue(name: string, value: string): void {
   if (!value.includes('\0')) return;
-  throw new AppError('FIELD_INVALID', `the value of machine variable ${shown(name)} contains a NUL character`, {
+  throw new AppError('FIELD_INVALID', `the value of variable ${shown(name)} contains a NUL character`, {
     remedy: 'Fix the value in the services ConfigMap.',
   });
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeText } from '../memory.ts';
-import { numberOf, registryType, textOf } from './registry-values.ts';
+import { encodeList, listOf, numberOf, registryType, textOf } from './registry-values.ts';
 
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 
@@ -60,5 +60,24 @@ test('never fails for any registry value', () => {
       expect(['number', 'undefined']).toContain(typeof numberOf(value));
     }),
     { numRuns: 2000 },
+  );
+});
+
+const lists: [string, number, Buffer, string[] | undefined][] = [
+  ['reads a list', 7, utf16('A=1\0B\0\0'), ['A=1', 'B']],
+  ['reads a list without its last NUL', 7, utf16('A=1\0B\0'), ['A=1', 'B']],
+  ['reads a list without any NUL at its end', 7, utf16('A=1\0B'), ['A=1', 'B']],
+  ['reads an empty list', 7, utf16('\0'), []],
+  ['reads no bytes as an empty list', 7, Buffer.alloc(0), []],
+  ['does not take a text for a list', 1, utf16('A\0'), undefined],
+];
+for (const [name, type, data, want] of lists) test(name, () => expect(listOf({ type, data })).toEqual(want));
+
+test('reads every list that it writes', () => {
+  const text = fc.string({ minLength: 1 }).filter(each => !each.includes('\0'));
+  fc.assert(
+    fc.property(fc.array(text), given => {
+      expect(listOf({ type: registryType.list, data: encodeList(given) })).toEqual(given);
+    }),
   );
 });

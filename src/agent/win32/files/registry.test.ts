@@ -148,6 +148,18 @@ test('reads texts and numbers, and gives undefined for other types', () => {
   expect(fake.open.size).toBe(0);
 });
 
+test('reads and writes lists, however long', () => {
+  const fake = new FakeRegistry();
+  fake.set(key, { text: 'x' });
+  const { registry } = fake;
+  const texts = ['A=1', `NO_PROXY=${'p'.repeat(40_000)}`, 'Größe=漢'];
+  registry.setList(key, 'list', texts);
+  expect([registry.list(key, 'list'), registry.list(key, 'missing')]).toEqual([texts, undefined]);
+  expect(() => registry.list(key, 'text')).toThrow('value text of HKLM');
+  expect(() => registry.setList('missing', 'list', texts)).toThrow('HKLM');
+  expect(fake.open.size).toBe(0);
+});
+
 test.each([0, 255, 256, 257, 5000, 40_000])('reads a text of %d characters', length => {
   const fake = new FakeRegistry();
   fake.set(key, { long: 'x'.repeat(length) });

@@ -2,7 +2,7 @@ import { encodeText } from '../memory.ts';
 import { bind, fillBuffer, type Koffi, type NativeFunction } from '../native.ts';
 import { win32, windowsError } from '../win32-errors.ts';
 import { registryCalls } from './calls.ts';
-import { numberOf, type RegistryValue, registryType, textOf } from './registry-values.ts';
+import { encodeList, listOf, numberOf, type RegistryValue, registryType, textOf } from './registry-values.ts';
 
 /** Keys and values below HKEY_LOCAL_MACHINE. A key is opened for each call. */
 export interface Registry {
@@ -13,7 +13,11 @@ export interface Registry {
   number(key: string, name: string): number | undefined;
   /** All text values of a key. */
   texts(key: string): Record<string, string>;
+  /** Undefined when the value does not exist; throws when it is not a list of texts. */
+  list(key: string, name: string): string[] | undefined;
   setText(key: string, name: string, text: string): void;
+  /** The key must exist. */
+  setList(key: string, name: string, texts: readonly string[]): void;
   /** Does nothing if it is missing. */
   removeValue(key: string, name: string): void;
   /**
@@ -34,6 +38,7 @@ const volatileOption = 1;
 /** Longest name of a value, in characters. */
 const longestName = 16_383;
 const noMoreItems = 259;
+const unsupportedType = 1630;
 
 export function openRegistry(koffi: Koffi): Registry {
   const calls = bind(koffi, registryCalls);
@@ -42,15 +47,9 @@ export function openRegistry(koffi: Koffi): Registry {
     text: (key, name) => readValue(calls, key, name, textOf),
     number: (key, name) => readValue(calls, key, name, numberOf),
     texts: key => withKey(calls, key, access.query, handle => listTexts(calls, handle, key)) ?? {},
-    setText(key, name, text) {
-      const data = encodeText(text);
-      const done = withKey(calls, key, access.set, handle => {
-        const result = Number(calls.RegSetValueExW(handle, name, 0, registryType.text, data, data.length));
-        if (result !== 0) throw windowsError('RegSetValueExW', described(key, name), result);
-        return true;
-      });
-      if (done === undefined) throw windowsError('RegOpenKeyExW', described(key), win32.fileNotFound);
-    },
+    list: (key, name) => readValue(calls, key, name, value => listOf(value) ?? notAList(key, name)),
+    setText: (key, name, text) => setValue(calls, key, name, { type: registryType.text, data: encodeText(text) }),
+    setList: (key, name, texts) => setValue(calls, key, name, { type: registryType.list, data: encodeList(texts) }),
     removeValue(key, name) {
       withKey(calls, key, access.set, handle => {
         const result = Number(calls.RegDeleteValueW(handle, name));
@@ -95,6 +94,19 @@ function readValue<T>(
     if (result !== 0) throw windowsError('RegQueryValueExW', described(key, name), result);
     return read({ type: type[0] ?? 0, data: bytes.subarray(0, length) });
   });
+}
+
+function setValue(calls: Calls, key: string, name: string, { type, data }: RegistryValue): void {
+  const done = withKey(calls, key, access.set, handle => {
+    const result = Number(calls.RegSetValueExW(handle, name, 0, type, data, data.length));
+    if (result !== 0) throw windowsError('RegSetValueExW', described(key, name), result);
+    return true;
+  });
+  if (done === undefined) throw windowsError('RegOpenKeyExW', described(key), win32.fileNotFound);
+}
+
+function notAList(key: string, name: string): never {
+  throw windowsError('RegQueryValueExW', described(key, name), unsupportedType);
 }
 
 function listTexts(calls: Calls, handle: unknown, key: string): Record<string, string> {

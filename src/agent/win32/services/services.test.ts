@@ -16,7 +16,7 @@ const actions = [10_000, 30_000, 60_000, 120_000].map((delayMs): [number, number
 
 function open(): [windows: FakeServiceManager, services: ServiceManager] {
   const windows = new FakeServiceManager();
-  return [windows, openServiceManager(windows.koffi, windows)];
+  return [windows, openServiceManager(windows.koffi, windows.registry, windows)];
 }
 
 test('creates a service as it has to be in the end', async () => {
@@ -75,7 +75,8 @@ test('leaves account, type and display name of a service unchanged', async () =>
 test('reads back all that it has written', async () => {
   const [, services] = open();
   await services.create('kubelet', config);
-  expect(await services.list()).toEqual([{ name: 'kubelet', state: 'stopped', pid: 0, config }]);
+  const all = { ...config, environment: {} };
+  expect(await services.list()).toEqual([{ name: 'kubelet', state: 'stopped', pid: 0, config: all }]);
 });
 
 test.each([0, 1, 2, 3, 1000])('lists all services when Windows gives %i in an answer', async page => {
@@ -147,7 +148,7 @@ test('reads dependencies from the registry on Wine, where recovery is unreadable
   await services.create('a', config);
   windows.install('b');
   const [a, b] = (await services.list()).map(service => service.config);
-  expect(a).toEqual({ ...config, recovery: 'unreadable' });
+  expect(a).toEqual({ ...config, recovery: 'unreadable', environment: {} });
   expect(b).toMatchObject({ recovery: 'unreadable', dependencies: [] });
   await services.configure('a', { ...config, dependencies: [] });
   expect((await services.list())[0]?.config.dependencies).toEqual([]);

@@ -4,8 +4,10 @@ import { attempt } from '#base/errors.ts';
 import type { InstalledService, ServiceConfig, ServiceManager, ServiceStatus } from '../../ports.ts';
 import { bindChecked, callOnThread, type Koffi, type NativeFunction } from '../native.ts';
 import { win32, windowsError } from '../win32-errors.ts';
+import type { Registry } from '../files/registry.ts';
 import { serviceCalls } from './calls.ts';
 import { readConfig, writeExtras } from './service-config.ts';
+import { readVariables, writeVariables } from './service-variables.ts';
 import {
   closing,
   type Handle,
@@ -25,13 +27,16 @@ import {
 } from './service-records.ts';
 
 /** The service control manager of this host. Handles are opened for each call. */
-export function openServiceManager(koffi: Koffi, clock: Stopwatch = systemClock): ServiceManager {
+export function openServiceManager(koffi: Koffi, registry: Registry, clock: Stopwatch = systemClock): ServiceManager {
   const handles = bindChecked(koffi, serviceCalls);
   return {
-    list: () => list(handles),
+    list: () => list(handles, registry),
     query: name => withService(handles, name, serviceRights.queryStatus, service => readStatus(handles, service, name)),
-    create: (name, config) => create(handles, name, config),
-    configure: (name, config) => configure(handles, name, config),
+    create: (name, config) => create(handles, name, config, registry),
+    configure: async (name, config) => {
+      await configure(handles, name, config);
+      if (config.environment !== undefined) writeVariables(registry, name, config.environment);
+    },
     start: name => start(handles, name, clock),
     stop: name => stop(handles, name, clock),
     remove: name => remove(handles, name),
@@ -54,7 +59,7 @@ const refusedAfterMs = 2000;
 /** Recovery by restart requires the right to start. */
 const configureRights = serviceRights.changeConfig | serviceRights.start;
 
-async function list(handles: ServiceHandles): Promise<InstalledService[]> {
+async function list(handles: ServiceHandles, registry: Registry): Promise<InstalledService[]> {
   return withManager(handles, managerRights.enumerate, async manager => {
     const services: InstalledService[] = [];
     for (const [index, entry] of enumerate(handles, manager).entries()) {
@@ -64,7 +69,8 @@ async function list(handles: ServiceHandles): Promise<InstalledService[]> {
       // It was deleted meanwhile, or Windows denies access to everyone.
       if (handle === null) continue;
       const read = await closing(handles, handle, service => attempt(() => readConfig(handles, service, entry.name)));
-      if (read.ok && read.value !== undefined) services.push({ ...entry, config: read.value });
+      if (!read.ok || read.value === undefined) continue;
+      services.push({ ...entry, config: { ...read.value, environment: readVariables(registry, entry.name) } });
     }
     return services;
   });
@@ -101,7 +107,7 @@ function readStatus(handles: ServiceHandles, service: Handle, name: string): Ser
   return decodeStatus(bytes);
 }
 
-async function create(handles: ServiceHandles, name: string, config: ServiceConfig): Promise<void> {
+async function create(handles: ServiceHandles, name: string, config: ServiceConfig, registry: Registry): Promise<void> {
   const { command, dependencies, startType } = config;
   const list = dependencies.length === 0 ? null : encodeList(dependencies);
   await withManager(handles, managerRights.create, async manager => {
@@ -125,6 +131,7 @@ async function create(handles: ServiceHandles, name: string, config: ServiceConf
     await closing(handles, handle, service => {
       try {
         writeExtras(handles, service, name, config);
+        if (config.environment !== undefined) writeVariables(registry, name, config.environment);
       } catch (error) {
         // Without its description the service would not be recognized as managed by WMCO.
         handles.call.DeleteService(service);

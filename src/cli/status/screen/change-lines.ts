@@ -1,7 +1,7 @@
 import { oneLine, printable, type SafeText, safe } from '../../safe-text.ts';
 import { durationText } from '../view/amounts.ts';
 import { detailOf } from './host-table.ts';
-import { configureMs, type HostView, rowKey } from '../view/host-view.ts';
+import { configureMs, type HostView, isUnsettled, rowKey } from '../view/host-view.ts';
 import { takeGone } from './take-gone.ts';
 import { cutTo, padTo, widthOf } from './text-width.ts';
 
@@ -60,8 +60,10 @@ export class ChangeLines {
 }
 
 /** The same problem was printed before; the steps of a retry are not worth a line. */
-function isRepeated(printed: PrintedLine | undefined, { phase, problem }: HostView): boolean {
-  return phase === 'Retrying' && printed?.code !== undefined && printed.code === problem?.code;
+function isRepeated(printed: PrintedLine | undefined, host: HostView): boolean {
+  const { phase, problem, activity } = host;
+  const isRetrying = phase === 'Retrying' || (isUnsettled(host) && activity !== undefined);
+  return isRetrying && printed?.code !== undefined && printed.code === problem?.code;
 }
 
 function problemTexts({ message, remedy }: NonNullable<HostView['problem']>): string[] {

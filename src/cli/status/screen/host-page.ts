@@ -4,6 +4,7 @@ import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, uploadText } from '../view/amounts.ts';
 import { causeOf, type Layout, versionText, waitText } from './host-table.ts';
 import { pinText, rebootText, rollbackText, upgradeLine } from './upgrade-facts.ts';
+import { mirrorsText, settingText } from './setting-facts.ts';
 import { type HostView, configureMs } from '../view/host-view.ts';
 import { timesText } from '../view/instance-problem.ts';
 import { type JourneyStep, journeySteps } from '../view/journey-steps.ts';
@@ -40,6 +41,9 @@ function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
     ['Upgrade', upgradeLine(host)],
     ['Rolled back', rollbackText(host)],
     ['Pinned', pinText(host)],
+    ['Files', settingText(host, 'files')],
+    ['Services', settingText(host, 'services')],
+    ['Mirrors', mirrorsText(host)],
     ['Reboots', rebootText(host, nowMs)],
     ['Removal', removalText(host)],
     ['Note', node === undefined || host.phase !== 'Ready' ? host.note : undefined],

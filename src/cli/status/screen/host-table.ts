@@ -3,7 +3,7 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { InstanceProgress } from '#contract/windows-instance/resource.ts';
 import { joinText, oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, shareText, uploadText } from '../view/amounts.ts';
-import { configureMs, type HostView, isDuplicate, stepMs } from '../view/host-view.ts';
+import { configureMs, type HostView, isDuplicate, isUnsettled, stepMs } from '../view/host-view.ts';
 import { timesText } from '../view/instance-problem.ts';
 import { type Paint, plain } from './paint.ts';
 import { type Column, printTable, type TableLayout } from './table.ts';
@@ -119,7 +119,8 @@ export function countsLine(all: readonly HostView[], paint: Paint = plain): Safe
     ['good', 'Ready', ({ tone }) => tone === 'good'],
     ['busy', 'in progress', ({ tone }) => tone === 'busy'],
     ['slow', 'slow', ({ tone }) => tone === 'slow'],
-    ['bad', 'with a problem', ({ tone }) => tone === 'bad'],
+    ['bad', 'in service without new settings', isUnsettled],
+    ['bad', 'with a problem', host => host.tone === 'bad' && !isUnsettled(host)],
     ['idle', 'paused', ({ tone, phase }) => tone === 'idle' && phase === 'Paused'],
     ['idle', 'unmanaged', ({ tone, phase }) => tone === 'idle' && phase !== 'Paused'],
   ];

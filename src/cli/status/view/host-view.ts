@@ -60,6 +60,8 @@ export interface ClusterView {
   isOperatorRunning: boolean;
   /** Why the cluster does not support Windows nodes, as the operator reports it. */
   clusterProblems: readonly HostProblem[];
+  /** Code of what is missing for settings of hosts: what hosts should have is not known. */
+  settingsProblem?: string | undefined;
   /** For the user, such as which objects cannot be read. */
   notes: readonly string[];
 }
@@ -118,6 +120,8 @@ export interface HostView {
   nodeName: string | undefined;
   /** Not set before the WindowsInstance exists. */
   instance: WindowsInstance | undefined;
+  /** Why it is not known which settings the host should have, as a code. */
+  settingsProblem: string | undefined;
   timeline: readonly TimelineStep[];
   conditions: readonly Condition[];
 }
@@ -135,6 +139,16 @@ export function rowKey({ source }: HostView): string {
 /** A second entry or instance of a host that has a row already. */
 export function isDuplicate({ phase }: HostView): boolean {
   return phase === duplicatePhase;
+}
+
+/** The host gets new settings, or waits for the next attempt. */
+export function isSettingPhase(phase: string | undefined): boolean {
+  return phase === 'Refreshing' || phase === 'Restarting';
+}
+
+/** Its Node works, but new settings could not be brought to it. */
+export function isUnsettled({ tone, phase }: HostView): boolean {
+  return tone === 'bad' && isSettingPhase(phase);
 }
 
 export const duplicatePhase = 'Duplicate';
@@ -169,6 +183,7 @@ export const emptyHost = {
   node: undefined,
   nodeName: undefined,
   instance: undefined,
+  settingsProblem: undefined,
   timeline: [],
   conditions: [],
 } as const;

@@ -9,14 +9,21 @@ import {
 import { pinnedVersionOf } from '#contract/windows-instance/upgrade-state.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
 import { valueText } from './amounts.ts';
-import { type ClusterView, duplicatePhase, type HostProblem, type HostView, type Removal } from './host-view.ts';
-import { notReady, problemOf, slowStep } from './instance-problem.ts';
+import {
+  type ClusterView,
+  duplicatePhase,
+  type HostProblem,
+  type HostView,
+  isSettingPhase,
+  type Removal,
+} from './host-view.ts';
+import { notReady, problemOf, settingsFailure, slowStep } from './instance-problem.ts';
 import { nodeNamed } from './lookups.ts';
 import { pinnedKeyOf } from './pinned-key.ts';
 import { rollbackProblem, upgradeOf, upgradeText, type UpgradeView } from './upgrade.ts';
-import { removalNote, removalOf, removalPhase, removalProblem, waitsForBudget } from './removal.ts';
+import { removalNote, removalOf, removalPhase, removalProblem, waitOf } from './removal.ts';
 
-type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread' | 'operatorVersion'>;
+type InstanceFacts = Pick<ClusterView, 'nodes' | 'hostKeys' | 'unread' | 'operatorVersion' | 'settingsProblem'>;
 
 export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts): HostView {
   const { status = {} } = instance;
@@ -45,6 +52,7 @@ export function hostOfInstance(instance: WindowsInstance, facts: InstanceFacts):
     node,
     nodeName: node?.name ?? (facts.unread.includes('nodes') ? status.node : undefined),
     instance,
+    settingsProblem: facts.settingsProblem,
     timeline,
     conditions,
   };
@@ -101,6 +109,8 @@ const timedPhases: ReadonlySet<string> = new Set([
   'Upgrading',
   'RollingBack',
   'Rebooting',
+  'Refreshing',
+  'Restarting',
   'Slow',
   'Retrying',
   'Failed',
@@ -153,7 +163,7 @@ function timesOf({
   return {
     startedMs: started.length === 0 ? undefined : Math.min(...started),
     endedMs: phase !== 'Ready' || finished.length === 0 ? undefined : Math.max(...finished),
-    nextAttemptMs: phase === 'Failed' ? timesIn([nextAttempt])[0] : undefined,
+    nextAttemptMs: phase === 'Failed' || isSettingPhase(phase) ? timesIn([nextAttempt])[0] : undefined,
   };
 }
 
@@ -189,14 +199,24 @@ const runningPhases: ReadonlySet<string | undefined> = new Set([
   'Upgrading',
   'RollingBack',
   'Rebooting',
+  'Refreshing',
+  'Restarting',
 ]);
 
 function journeyPhase(instance: WindowsInstance, problem: HostProblem | undefined): Phase {
-  const { phase } = instance.status ?? {};
+  const { status = {} } = instance;
+  const { phase } = status;
   if (problem === undefined) return { phase: phase ?? 'Pending', tone: 'busy' };
   if (problem.code === slowStep) return { phase: 'Slow', tone: 'slow' };
+  if (settingsFailure(status) !== undefined) return { phase: unsettledPhase(status), tone: 'bad' };
   if (mayNeedTime(instance)) return { phase: 'Waiting', tone: 'busy' };
   return { phase: runningPhases.has(phase) ? 'Retrying' : 'Failed', tone: 'bad' };
+}
+
+/** A node that works without its new settings has not failed. */
+function unsettledPhase({ phase = 'Failed', conditions, nextAttempt }: WindowsInstanceStatus): string {
+  if (findCondition(conditions, instanceCondition.ready)?.status === 'True') return phase;
+  return nextAttempt === undefined ? 'Retrying' : 'Failed';
 }
 
 function readyNote(
@@ -205,7 +225,7 @@ function readyNote(
   { upgrade, pinnedVersion }: KnownFacts,
 ): string | undefined {
   const configured = findCondition(conditions, instanceCondition.configured);
-  const waiting = waitsForBudget(conditions);
+  const waiting = waitOf(conditions);
   const isLimited = findCondition(conditions, instanceCondition.ready)?.reason === 'REBOOT_LIMIT';
   if (isLimited) return ['REBOOT_LIMIT', upgradeNote(upgrade)].filter(isText).join('; ');
   if (waiting !== undefined) return waitNote(waiting, upgrade);
@@ -217,8 +237,9 @@ function readyNote(
   return node.annotations[nodeAnnotation.cordoned] === undefined ? 'cordoned by a user' : 'cordoned by the operator';
 }
 
-/** Says which upgrade waits, unless the operator has said it. */
-function waitNote({ message = '' }: Condition, upgrade: UpgradeView | undefined): string {
+/** Says which upgrade waits, unless the operator has said it. Which version the Node runs has its own place. */
+function waitNote({ message: whole = '' }: Condition, upgrade: UpgradeView | undefined): string {
+  const message = whole.replace(/^Node [^ ;]+ (?:runs|claims|has) [^;]+; /, '');
   if (upgrade?.state !== 'staged' || message.includes(upgrade.to)) return message;
   return `${upgradeText(upgrade)} is staged: ${message}`;
 }

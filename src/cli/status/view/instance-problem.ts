@@ -10,7 +10,7 @@ import {
 import type { NodeView } from '#contract/node.ts';
 import { file } from '#contract/paths.ts';
 import { conditionReason } from '#node/lifecycle/instance-status.ts';
-import type { HostProblem } from './host-view.ts';
+import { type HostProblem, isSettingPhase } from './host-view.ts';
 
 export const { nodeNotReady: notReady, slowStep } = conditionReason;
 /** Reasons in other forms are not failures. */
@@ -30,12 +30,29 @@ export function problemOf(
     if (ready?.reason !== notReady || ready.status === 'True') return undefined;
     return notReadyProblem(status.node ?? '', node);
   }
+  const unsettled = settingsFailure(status);
+  return unsettled === undefined ? journeyProblem(status, failing) : settingsProblem(unsettled, failing);
+}
+
+/** During a retry the timeline may be ahead of the condition. */
+function settingsProblem(unsettled: Condition, failing: TimelineStep | undefined): HostProblem {
+  const { lastError } = failing ?? {};
+  return lastError !== undefined && lastError.code === unsettled.reason ? lastError : conditionProblem(unsettled);
+}
+
+function journeyProblem(status: WindowsInstanceStatus, failing: TimelineStep | undefined): HostProblem | undefined {
   // The timeline is written before the condition, which decides whether it is a failure or only needs time.
-  const configured = findCondition(conditions, instanceCondition.configured);
+  const configured = findCondition(status.conditions, instanceCondition.configured);
   if (configured === undefined || configured.status === 'True' || !errorCode.test(configured.reason ?? '')) {
     return slowProblem(status);
   }
   return failing?.lastError ?? conditionProblem(configured);
+}
+
+/** Why the host does not get its new settings. In other phases the condition may be that of settings long replaced. */
+export function settingsFailure({ phase, conditions }: WindowsInstanceStatus): Condition | undefined {
+  const applied = findCondition(conditions, instanceCondition.settingsApplied);
+  return isSettingPhase(phase) && applied?.status === 'False' ? applied : undefined;
 }
 
 function notReadyProblem(name: string, node: NodeView | undefined): HostProblem {

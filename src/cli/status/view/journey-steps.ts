@@ -1,6 +1,7 @@
 import type { InstanceActivity, JourneyName } from '#contract/windows-instance/resource.ts';
 import { adoptSteps, configureSteps, reconnectSteps } from '#node/lifecycle/configure/steps.ts';
 import { rebootSteps } from '#node/lifecycle/reboot/steps.ts';
+import { refreshSteps, restartSteps } from '#node/lifecycle/refresh/steps.ts';
 import { removeSteps } from '#node/lifecycle/remove/steps.ts';
 import { rollbackSteps, upgradeSteps } from '#node/lifecycle/upgrade/steps.ts';
 import type { HostView } from './host-view.ts';
@@ -22,7 +23,9 @@ const stepsOf: Readonly<Partial<Record<JourneyName, readonly KnownStep[]>>> = {
   configure: configureSteps,
   reconnect: reconnectSteps,
   reboot: rebootSteps,
+  refresh: refreshSteps,
   remove: removeSteps,
+  restart: restartSteps,
   rollback: rollbackSteps,
   upgrade: upgradeSteps,
 };

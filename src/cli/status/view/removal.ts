@@ -2,6 +2,7 @@ import { type Condition, findCondition } from '#base/condition.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { instanceAnnotation } from '#contract/names.ts';
 import { instanceCondition, type TimelineStep } from '#contract/windows-instance/resource.ts';
+import { conditionReason } from '#node/lifecycle/instance-status.ts';
 import type { HostProblem, HostView, Removal } from './host-view.ts';
 
 /** Undefined when the host is to stay. */
@@ -20,7 +21,13 @@ export function removalOf({ metadata, status }: WindowsInstance): Removal | unde
 
 /** The operator wants to take the Node out of service, and other Nodes are out of service already. */
 export function waitsForBudget(conditions: readonly Condition[] = []): Condition | undefined {
-  return conditions.find(({ reason }) => reason === 'WaitsForBudget');
+  return conditions.find(({ reason }) => reason === conditionReason.waitsForBudget);
+}
+
+/** The same, or the operator wants to change a host in service, and others come first. */
+export function waitOf(conditions: readonly Condition[]): Condition | undefined {
+  const ready = findCondition(conditions, instanceCondition.ready);
+  return waitsForBudget(conditions) ?? (ready?.reason === conditionReason.waits ? ready : undefined);
 }
 
 /** A host that does not answer is a failure here: it is not about to boot for the first time. */

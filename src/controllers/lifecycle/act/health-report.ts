@@ -98,7 +98,8 @@ export function restConditions(
   // As the journey says it when it begins to wait.
   const waiting = isForBudget && journey === 'upgrade' ? 'is staged and waits' : 'waits';
   const reason = isForBudget ? conditionReason.waitsForBudget : conditionReason.waits;
-  return [{ ...ready, reason, message: `${runs}; ${cause} ${waiting}: ${why}` }];
+  const what = journey === 'restart' ? 'the restart of its services with new settings' : cause;
+  return [{ ...ready, reason, message: `${runs}; ${what} ${waiting}: ${why}` }];
 }
 
 function notReadyYet({ name }: NodeView, { cause, why }: Wait): NewCondition {

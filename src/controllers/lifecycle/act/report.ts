@@ -2,7 +2,7 @@ import { findCondition, type NewCondition } from '#base/condition.ts';
 import type { AppError } from '#base/errors.ts';
 import { eventObjects, recordEvent } from '#cluster/instance-events.ts';
 import { getFresh, removeAcceptance } from '#cluster/patch-instance.ts';
-import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { type EventText, eventText } from '#contract/events.ts';
 import type { NodeView } from '#contract/node.ts';
 import { grantedJourneys } from '#contract/rollout-grants.ts';
@@ -14,6 +14,7 @@ import {
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { kubeletCondition, type KubeletReach, probeKubelet } from '#node/lifecycle/configure/reach-kubelet.ts';
 import {
+  appliedSettingsCondition,
   conditionReason,
   readyStatus,
   type StatusChange,
@@ -21,6 +22,7 @@ import {
   waitingStatus,
   withConditions,
 } from '#node/lifecycle/instance-status.ts';
+import { desiredSettings } from '#node/lifecycle/refresh/setting-record.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { credentialsMs, type Decision, type Wait } from '../decide.ts';
@@ -53,9 +55,9 @@ export async function reportNode(
   if (what === 'release') await deps.nodes.release(node.name, pass.signal);
   await endLeftGrant(instance, node, work, pass.signal);
   if (await wasInterrupted(instance, work, pass.signal)) recordEvent(recorder, instance, setupEvent(instance));
-  const conflicts = addressConflicts(instance, node.name, deps.nodes);
+  reportConflicts(instance, work);
   const limits = limitsOf(instance, node, waits, work);
-  work.conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), [...conflicts, ...limits.alarms]);
+  work.conflicts.report(`${instance.metadata.uid} limits`, eventObjects(instance), limits.alarms);
   const reach = isKubeletUnreachable(instance) ? await probe(instance, node, work, pass) : undefined;
   const health = lookAtHealth(instance, node, work);
   if (health.isNewFailure === true) await removeAcceptance(instance, work.client, { signal: pass.signal });
@@ -63,12 +65,17 @@ export async function reportNode(
     ...(reach === undefined ? [] : [kubeletCondition(reach)]),
     ...restConditions({ node, recorded: instance.status?.version }, health, waits),
     ...limits.conditions,
+    ...settingsCondition(instance, waits, work),
   ];
   await patchStatus(
     instance,
     stamp => before => {
       const rest = withoutClaim(readyStatus(node, version, stamp)(before), before, version);
-      const status = withConditions(health.change(rest, stamp), further, stamp);
+      const status = withConditions(
+        health.change({ ...rest, ...awaited(instance, waits, work)(before) }, stamp),
+        further,
+        stamp,
+      );
       return withConditions(status, rolledBackReady(status), stamp);
     },
     work,
@@ -79,7 +86,18 @@ export async function reportNode(
     reach?.ok === false ? probeMs : undefined,
     limits.againMs,
     health.againMs,
+    // No watch tells that the first host with changed settings gave up before it began.
+    waits.some(({ journey }) => journey === 'restart') ? recheckMs : undefined,
   ]);
+}
+
+/** Also before changed settings are brought to a host: one that does not answer may keep its operator at that for days. */
+export function reportConflicts(
+  instance: WindowsInstance,
+  { conflicts, deps }: Pick<Work, 'conflicts' | 'deps'>,
+): void {
+  const found = addressConflicts(instance, boundNode(instance) ?? '', deps.nodes);
+  conflicts.report(instance.metadata.uid ?? '', eventObjects(instance), found);
 }
 
 interface Limits {
@@ -108,6 +126,37 @@ function limitsOf(instance: WindowsInstance, node: NodeView, waits: readonly Wai
 function nextLook(why: string | undefined, times: readonly (number | undefined)[]): Outcome {
   const ms = Math.min(...times.filter(each => each !== undefined));
   return ms === Infinity ? done : after(ms, why ?? 'check kubelet and credentials of the agent');
+}
+
+/** A host that waits for settings does not have them; its own failure is not hidden by its wait. */
+function settingsCondition(instance: WindowsInstance, waits: readonly Wait[], work: Work): NewCondition[] {
+  const { settingsApplied: type } = instanceCondition;
+  const known = findCondition(instance.status?.conditions, type);
+  const isFalse = known?.status === 'False';
+  const wait = waits.find(isOfSettings);
+  if (wait === undefined) return isFalse && hasSettings(instance, work) ? [appliedSettingsCondition] : [];
+  if (isFalse && known.reason !== conditionReason.waits) return [];
+  return [{ type, status: 'False', reason: conditionReason.waits, message: wait.why }];
+}
+
+function hasSettings(instance: WindowsInstance, { deps }: Work): boolean {
+  const desired = deps.inputs.desiredSettings?.(instance);
+  const { files, services } = instance.status?.settings ?? {};
+  return desired !== undefined && files?.applied === desired.liveHash && services?.applied === desired.services;
+}
+
+function isOfSettings({ journey }: Wait): boolean {
+  return journey === 'restart' || journey === 'refresh';
+}
+
+/** What a host that waits for changed settings should have. */
+function awaited(
+  instance: WindowsInstance,
+  waits: readonly Wait[],
+  { deps }: Work,
+): (before: WindowsInstanceStatus) => Pick<WindowsInstanceStatus, 'settings'> {
+  const settings = waits.some(isOfSettings) ? deps.inputs.desiredSettings?.(instance) : undefined;
+  return before => (settings === undefined ? {} : desiredSettings(settings, before.settings));
 }
 
 /** A Node that claims this version, though no journey has brought it there, does not change the record. */

@@ -1,3 +1,4 @@
+import { timestamp } from '#base/clock.ts';
 import type { NewCondition } from '#base/condition.ts';
 import { type AppError, isAppError } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
@@ -21,6 +22,7 @@ import { hasLostLead } from '#node/lifecycle/lost-lead.ts';
 import { withForceRemedy } from '#node/lifecycle/remove/cluster-steps.ts';
 import { type RemovalCluster, RemoveJourney } from '#node/lifecycle/remove/journey.ts';
 import { remove } from '#node/lifecycle/remove/steps.ts';
+import { appliedSettings, type GivenSettings } from '#node/lifecycle/refresh/setting-record.ts';
 import { RebootJourney } from '#node/lifecycle/reboot/journey.ts';
 import { reboot } from '#node/lifecycle/reboot/steps.ts';
 import { asAppError, type StepRun } from '#node/lifecycle/step.ts';
@@ -149,12 +151,25 @@ function joinKind(own: Pick<JoinKind, 'name' | 'run' | 'phase' | 'event' | 'mess
       const { node, kubelet, instance, record } = journey;
       if (node === undefined) return;
       const { message, event } = kindAtEnd(own, journey);
+      const given = settingsAtEnd(own.name, journey);
+      if (given !== undefined)
+        record.remember(appliedSettings(given, timestamp(journey.deps.clock.now()), record.known.settings));
       log.info(message, { Node: node.name, ...journey.host.usage() });
       recordEvent(recorder, instance, event(instance, journey));
       if (kubelet?.ok === false) recordEvent(recorder, instance, eventText.kubeletUnreachable(kubelet.problem));
       await record.finish(node, version, kubelet === undefined ? [] : [kubeletCondition(kubelet)]);
     },
   };
+}
+
+/** What the host was given. A node in service is not given what needs a restart of its services. */
+function settingsAtEnd(name: JourneyName, journey: ConfigureJourney): Partial<GivenSettings> | undefined {
+  const { adoption, isPrepared } = journey;
+  if (adoption !== undefined || !isPrepared) return undefined;
+  const { settings } = journey.prepared.inputs;
+  if (name !== 'reconnect') return settings;
+  const { services: _services, hasProxy: _proxy, ...live } = settings;
+  return journey.isOfOtherVersion ? undefined : live;
 }
 
 /** Each of `configure` and `adopt` may turn out to be the other. */

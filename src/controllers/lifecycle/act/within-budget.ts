@@ -8,7 +8,7 @@ import type { Grants } from '#node/rollout/grants.ts';
 import { decide, type Decision, type LifecycleFacts } from '../decide.ts';
 
 /**
- * A Node that is in service is removed or rolled back only with a grant; without one the decision is made again. So is one whose
+ * A Node that is in service is removed, rolled back, or has its services restarted only with a grant; without one the decision is made again. So is one whose
  * upgrade is staged: no connection is opened before its turn.
  */
 export async function decideWithinBudget(
@@ -35,6 +35,7 @@ function needsGrant(journey: JourneyName, { instance, node, version }: Lifecycle
   const { upgrade } = instance.status ?? {};
   if (journey === 'remove') return node?.ready === true;
   if (journey === 'upgrade') return upgrade?.to === version && upgrade.staged !== undefined && isOpen(upgrade);
+  if (journey === 'restart') return node?.ready === true;
   return journey === 'rollback' && !goesBackWithoutGrant(instance, node);
 }
 

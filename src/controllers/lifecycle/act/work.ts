@@ -30,6 +30,7 @@ import { DeletedInstances } from './deleted-instances.ts';
 import { JourneyPlaces } from './journey-places.ts';
 import { OrphanNodes } from './orphan-nodes.ts';
 import { createRemovalCluster } from './removal-cluster.ts';
+import { FirstRestart } from './restart-gate.ts';
 
 /** What every pass uses. */
 export type Work = LifecycleParts & {
@@ -40,6 +41,7 @@ export type Work = LifecycleParts & {
   conflicts: EventDeduper;
   places: JourneyPlaces;
   broken: BrokenTimes;
+  firstRestart: FirstRestart;
   orphans: OrphanNodes;
   isLeaving: (instance: WindowsInstance) => boolean;
   installation: Pick<Installation, 'problem' | 'recentProblem'>;
@@ -92,6 +94,7 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
     conflicts: new EventDeduper(parts),
     places: new JourneyPlaces(limits.hosts, wake),
     broken: new BrokenTimes(),
+    firstRestart: new FirstRestart(),
     orphans: new OrphanNodes({ nodes: nodeSource, instances, maps, isLeaving: isLeavingNow }),
     isLeaving: isLeavingNow,
     installation,

@@ -12,7 +12,7 @@ const quiet: [name: string, objects: KubeObject[]][] = [
   ['no objects', []],
   ['a whole registry with one mirror', of(entry('a.io', ['m.io/team']))],
   ['an entry without mirrors', of(entry('a.io', []))],
-  ['mirrors listed in alphabetical order', of(entry('a.io', ['m.io', 'n.io', 'o.io/x']))],
+  ['mirrors in any order', of(entry('a.io', ['o.io/x', 'm.io', 'n.io']))],
   ['one mirror listed twice', of(entry('a.io', ['n.io', 'n.io']))],
   ['two registries with different mirrors', of(entry('a.io', ['m.io']), entry('b.io', ['n.io'], never))],
   ['one entry twice', of(entry('a.io', ['m.io', 'n.io']), entry('a.io', ['m.io', 'n.io'], allow))],
@@ -40,11 +40,6 @@ const told: [name: string, objects: KubeObject[], want: string[]][] = [
     [whole('a.io', 'a.io/y'), whole('b.io', 'b.io/x')],
   ],
   [
-    'mirrors not listed in alphabetical order',
-    of(entry('a.io', ['n.io', 'm.io/z'])),
-    [`${first}: Windows nodes try the mirrors in alphabetical order (m.io/z, n.io), not as listed (n.io, m.io/z)`],
-  ],
-  [
     'two entries of one registry with different mirrors',
     of(entry('a.io', ['m.io']), entry('a.io', ['n.io'])),
     [shared('a.io', `${first}; ${second}`)],
@@ -62,7 +57,9 @@ const told: [name: string, objects: KubeObject[], want: string[]][] = [
   [
     'the same mirrors in another order: only the order',
     of(entry('a.io', ['m.io', 'n.io']), entry('a.io', ['n.io', 'm.io'])),
-    [`${second}: Windows nodes try the mirrors in alphabetical order (m.io, n.io), not as listed (n.io, m.io)`],
+    [
+      `${second}: Windows nodes try the mirrors in the order of an earlier entry (m.io, n.io), not as listed (n.io, m.io)`,
+    ],
   ],
   [
     'a mirror that does not end like the source',
@@ -83,7 +80,7 @@ for (const [name, objects, want] of told)
   test(`reports about ${name}`, () => expect(mirrorCaveats(objects)).toEqual(want));
 
 test('reports all that holds for one entry', () => {
-  const caveats = mirrorCaveats(of(entry('a.io/x', ['z.io/x', 'm.io/y']), entry('a.io/y', ['m.io/y'])));
+  const caveats = mirrorCaveats(of(entry('a.io/x', ['z.io/x', 'm.io/x']), entry('a.io/x', ['m.io/x', 'z.io'], never)));
   expect(
     caveats.map(text => text.replace(/^.*?: (?:on )?Windows nodes (\w+ \w+).*$/s, '$1').replace(/^.*: /, '')),
   ).toEqual(['use the', 'the mirrors', 'try the', 'look for']);

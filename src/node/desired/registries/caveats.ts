@@ -1,17 +1,24 @@
 import { byteOrder } from '#base/compare.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { mirrorPrefix, printLocation } from './locations.ts';
+import { type MergedMirrorSet, mergeEntries, prefixesOf } from './merge.ts';
 import { type MirrorEntry, readMirrorEntries } from './mirror-sets.ts';
 
 /** Differences between Windows and Linux nodes, for administrators. */
 export function mirrorCaveats(mirrorObjects: readonly KubeObject[]): string[] {
   const { entries } = readMirrorEntries(mirrorObjects);
+  const merged = mergeEntries(entries);
   const groups = [...Map.groupBy(entries, entry => entry.source.host)];
   groups.sort(([one], [other]) => byteOrder(one, other));
   return [
     ...groups.flatMap(([host, group]) => [...wholeRegistry(host, group), ...sharedMirrors(host, group)]),
-    ...entries.flatMap(entry => [...otherOrder(entry), ...otherPath(entry)]),
+    ...entries.flatMap(entry => [...otherOrder(entry, merged), ...otherPath(entry)]),
   ];
+}
+
+/** Mirrors of these sets that Windows nodes look for at another path than the listed one. */
+export function pathCaveats(mirrorObjects: readonly KubeObject[]): string[] {
+  return readMirrorEntries(mirrorObjects).entries.flatMap(otherPath);
 }
 
 function wholeRegistry(host: string, group: readonly MirrorEntry[]): string[] {
@@ -33,12 +40,14 @@ function sharedMirrors(host: string, group: readonly MirrorEntry[]): string[] {
   return [`${host}: on Windows nodes the mirrors and policy of each entry hold for the others as well (${entries})`];
 }
 
-function otherOrder(entry: MirrorEntry): string[] {
+/** Only where another entry of the registry contradicts it. */
+function otherOrder(entry: MirrorEntry, merged: readonly MergedMirrorSet[]): string[] {
   const listed = prefixesOf(entry);
-  const tried = listed.toSorted(byteOrder);
+  const all = merged.find(({ source }) => source === entry.source.host)?.mirrors ?? [];
+  const tried = all.map(({ host }) => host).filter(host => listed.includes(host));
   if (listed.every((prefix, index) => prefix === tried[index])) return [];
   return [
-    `${entry.where}: Windows nodes try the mirrors in alphabetical order (${tried.join(', ')}), not as listed (${listed.join(', ')})`,
+    `${entry.where}: Windows nodes try the mirrors in the order of an earlier entry (${tried.join(', ')}), not as listed (${listed.join(', ')})`,
   ];
 }
 
@@ -52,8 +61,4 @@ function otherPath({ where, source, mirrors }: MirrorEntry): string[] {
       ? []
       : [`${where}: Windows nodes look for ${printLocation(source)} at ${tried}, not at ${listed}`];
   });
-}
-
-function prefixesOf({ source, mirrors }: MirrorEntry): string[] {
-  return [...new Set(mirrors.map(mirror => printLocation(mirrorPrefix(source, mirror))))];
 }

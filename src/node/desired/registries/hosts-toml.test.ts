@@ -1,7 +1,8 @@
 import { parse } from 'smol-toml';
 import { expect, test } from 'vitest';
 import { allow, never } from '../../../../test/kit/mirror-sets.ts';
-import { hostsToml, redactHostsToml, registryDirectory } from './hosts-toml.ts';
+import { hostsToml, redactHostsToml } from './hosts-toml.ts';
+import { registryDirectory } from './locations.ts';
 import type { MergedMirrorSet } from './merge.ts';
 
 const login = 'Ym9iOnMzY3JldA==';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { errorOf } from '../../../../test/kit/outcome.ts';
-import { mirrorPrefix, parseLocation, parseSource, printLocation } from './locations.ts';
+import { display, mirrorPrefix, parseLocation, parseSource, printLocation } from './locations.ts';
 
 const where = 'ImageDigestMirrorSet x: spec.imageDigestMirrors[0].source';
 
@@ -90,12 +90,36 @@ test.each([
   'https:/bob:s3cret@quay.io',
   'bob:x:s3cret@q',
   's3cret@quay.io',
+  'bob:s3cret/w0rd@quay.io',
+  'bob:p4ss/s3cret@quay.io/a',
+  'bob/s3cret@quay.io',
+  'bob/s3cret@registry:5000',
+  'https://bob/s3cret/x@y@quay.io',
 ])('location: refuses a login in %j without showing it', text => {
   const error = errorOf(() => parseLocation(text, where));
   expect(error?.code).toBe('MIRROR_SET_INVALID');
   expect(`${error?.message} ${error?.remedy}`).not.toContain('s3cret');
   expect(error?.message).toContain('<redacted>@');
+  expect(error?.message).not.toMatch(/bob|p4ss|w0rd/);
 });
+
+const displayed: [text: string, want: string][] = [
+  ['quay.io/a', 'quay.io/a'],
+  ['user:p4ss/w0rd@x.com', '<redacted>@x.com'],
+  ['https://user:p4ss@x.com/a', '<redacted>@x.com/a'],
+  ['x.com/a?token=s3cret', 'x.com/a?<redacted>'],
+  ['user:p4ss@x.com/a?token=s3cret', '<redacted>@x.com/a?<redacted>'],
+  ['x.com/a?token=s3c@ret', '<redacted>'],
+  ['user:p4?ss@x.com', '<redacted>'],
+];
+for (const [text, want] of displayed) {
+  test(`messages show ${text} as ${want}`, () => expect(display(text)).toBe(`"${want}"`));
+}
+
+test.each(['x.com/a?token=s3cret', 'x.com?s3cret', 'x.com/?s3cret/a'])(
+  'location: refuses %j and shows nothing that may be a token',
+  text => expect(errorOf(() => parseLocation(text, where))?.message).not.toContain('s3cret'),
+);
 
 test.each(['con', 'CON', 'nul', 'aux.example.com', 'prn', 'com1', 'lpt9.corp/a', 'con.corp:5000'])(
   'source: refuses %s, which Windows keeps for a device',
@@ -112,6 +136,31 @@ test.each(['con:5000', 'console.example.com', 'com.example', 'com10', 'registry.
   'source: accepts %s, which only looks like a device',
   text => expect(printLocation(parseSource(text, where))).toBe(text),
 );
+
+const long = (length: number) =>
+  'a23456789.'
+    .repeat(Math.ceil(length / 10))
+    .slice(0, length - 1)
+    .concat('x');
+
+const lengths: [name: string, text: string, isAccepted: boolean][] = [
+  ['the longest host', long(201), true],
+  ['a host that is too long for a path', long(202), false],
+  ['the longest host with a port', `${long(195)}:5000`, true],
+  ['a host that is too long with its port', `${long(196)}:5000`, false],
+  ['four long labels and a port', `${Array(4).fill('a'.repeat(59)).join('.')}:5000`, false],
+  ['a long path, which is not part of the directory', `a.io/${'b'.repeat(300)}`, true],
+];
+for (const [name, text, isAccepted] of lengths) {
+  test(`source: ${isAccepted ? 'accepts' : 'refuses'} ${name}`, () => {
+    const error = errorOf(() => parseSource(text, where));
+    expect(error?.code).toBe(isAccepted ? undefined : 'MIRROR_SET_INVALID');
+    if (error === undefined) return;
+    expect(error.message).toContain(`${where}: "${text.slice(0, 50)}`);
+    expect(error.message).toContain('path of its file on Windows would be too long');
+    expect(error.remedy).toContain('at most 201 characters');
+  });
+}
 
 test.each(['*.example.com', '*.example.com/team', 'https://*.example.com', '*', 'quay.io/*'])(
   'source: refuses the wildcard %s and says what to write instead',

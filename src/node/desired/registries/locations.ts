@@ -2,6 +2,7 @@ import { isNodeName } from '#base/dns-name.ts';
 import { AppError, shown } from '#base/errors.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import { redacted } from '#base/secret.ts';
+import { dir } from '#contract/paths.ts';
 
 /** A registry and a path in it. */
 export interface Location {
@@ -22,7 +23,10 @@ export function parseLocation(text: string, where: string): Location {
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
     .replace(/\/$/, '')
     .split('/');
-  const problem = hostProblem(host) ?? path.map(segmentProblem).find(found => found !== undefined);
+  // A part does not show where a login begins and ends, so none is quoted of a text that may have one.
+  const quote = (part: string) => shown(/[@?]/.test(text) ? redacted : part);
+  const problem =
+    hostProblem(host, quote) ?? path.map(segment => segmentProblem(segment, quote)).find(found => found !== undefined);
   if (problem !== undefined) throw invalidMirrorSet(`${where}: ${display(text)} ${problem}`, remedy);
   return { host: host.toLowerCase(), path };
 }
@@ -36,11 +40,14 @@ export function parseSource(text: string, where: string): Location {
     );
   }
   const location = parseLocation(text, where);
-  if (!reservedByWindows.test(location.host)) return location;
-  throw invalidMirrorSet(
-    `${where}: ${display(text)} begins with a reserved device name of Windows, so it cannot be a directory`,
-    'Use another host name for the registry.',
-  );
+  const problem = directoryProblem(location.host);
+  if (problem === undefined) return location;
+  throw invalidMirrorSet(`${where}: ${display(text)} ${problem.why}`, problem.remedy);
+}
+
+/** Directory of a registry for containerd on Windows, where file names have no colon. */
+export function registryDirectory(source: string): string {
+  return source.replace(/:(\d+)$/, '_$1_');
 }
 
 /**
@@ -63,6 +70,16 @@ export function printLocation({ host, path }: Location): string {
   return [host, ...path].join('/');
 }
 
+/** Quotes a source or mirror for messages, without what stands before its last @ or after a question mark. */
+export function display(text: string): string {
+  const at = text.lastIndexOf('@');
+  const query = text.indexOf('?');
+  if (query !== -1 && query < at) return shown(redacted);
+  const login = at === -1 ? '' : redacted;
+  const end = query === -1 ? text.length : query;
+  return shown(`${login}${text.slice(Math.max(at, 0), end)}${query === -1 ? '' : `?${redacted}`}`);
+}
+
 /** The error for anything wrong with an entry of a mirror set. */
 export function invalidMirrorSet(message: string, remedy: string): AppError {
   return new AppError('MIRROR_SET_INVALID', message, { remedy });
@@ -71,14 +88,38 @@ export function invalidMirrorSet(message: string, remedy: string): AppError {
 /** Device names of Windows, with or without an extension. With a port, `con:5000` becomes `con_5000_`, which is valid. */
 const reservedByWindows = /^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/;
 
-function hostProblem(host: string): string | undefined {
+/** Longest path that every program on Windows supports. */
+const maxPath = 259;
+/** Room for the suffix of a temporary file. */
+const suffixRoom = 20;
+
+/** One path that is too long would stop all files of a host. */
+function directoryProblem(host: string): { why: string; remedy: string } | undefined {
+  if (reservedByWindows.test(host)) {
+    return {
+      why: 'begins with a reserved device name of Windows, so it cannot be a directory',
+      remedy: 'Use another host name for the registry.',
+    };
+  }
+  const rest = `${dir.registries}\\\\hosts.toml`.length + suffixRoom;
+  const max = maxPath - rest;
+  if (registryDirectory(host).length <= max) return undefined;
+  return {
+    why: `has a host of ${host.length} characters, so the path of its file on Windows would be too long`,
+    remedy: `Use a host name for the registry of at most ${max} characters, or ${max - '_65535_'.length} with a port.`,
+  };
+}
+
+type Quote = (part: string) => string;
+
+function hostProblem(host: string, quote: Quote): string | undefined {
   if (host === '') return 'has no registry host';
   const [name = '', port, ...rest] = host.split(':');
   if (rest.length > 0 || !isRegistryHost(name.toLowerCase())) {
-    return `has ${display(host)}, which is not a host name`;
+    return `has ${quote(host)}, which is not a host name`;
   }
   if (port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) <= 65_535)) return undefined;
-  return `has port ${display(port)}, which is not a number from 1 to 65535`;
+  return `has port ${quote(port)}, which is not a number from 1 to 65535`;
 }
 
 /** No underscore: it could name the directory of another host with port. */
@@ -87,17 +128,11 @@ function isRegistryHost(name: string): boolean {
   return endsInNumber ? isIpv4(name) : isNodeName(name);
 }
 
-function segmentProblem(segment: string): string | undefined {
-  if (segment === '') return 'has an empty part in its path';
-  if (segment === '.' || segment === '..') return `has ${display(segment)} in its path`;
-  return /^[A-Za-z0-9._:@~+-]+$/.test(segment) ? undefined : `has ${display(segment)} in its path`;
-}
+/** An @ begins a digest; anything else before it may be a login. */
+const plainSegment = /^[A-Za-z0-9._:~+-]+(@sha(256|384|512):[0-9a-f]+)?$/;
 
-/** Quotes a text for messages, without a password before an @. */
-function display(text: string): string {
-  const parts = text.split('/').map(part => {
-    const at = part.lastIndexOf('@');
-    return at === -1 ? part : redacted + part.slice(at);
-  });
-  return shown(parts.join('/'));
+function segmentProblem(segment: string, quote: Quote): string | undefined {
+  if (segment === '') return 'has an empty part in its path';
+  const isPlain = segment !== '.' && segment !== '..' && plainSegment.test(segment);
+  return isPlain ? undefined : `has ${quote(segment)} in its path`;
 }

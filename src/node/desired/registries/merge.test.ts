@@ -26,14 +26,32 @@ test('sorts sets by source in byte order', () => {
   expect(sets.map(({ source }) => source)).toEqual(['10.0.0.1', 'a-b.io', 'a.io', 'a.io:5000', 'b.io', 'z']);
 });
 
-test('sorts mirrors by prefix in byte order', () => {
-  const [set] = merged([entry('a.io', ['n.io', 'm.io/b', 'm.io', 'm.io/B', 'm.io:1', 'm-1.io'])]);
-  expect(set?.mirrors.map(({ host }) => host)).toEqual(['m-1.io', 'm.io', 'm.io/B', 'm.io/b', 'm.io:1', 'n.io']);
+test('MIR-03: mirrors stay in the order of the administrator', () => {
+  const listed = ['n.io', 'm.io/b', 'm.io', 'm.io/B', 'm.io:1', 'm-1.io'];
+  const [set] = merged([entry('a.io', listed)]);
+  expect(set?.mirrors.map(({ host }) => host)).toEqual(listed);
+});
+
+test('MIR-03: entries of one registry share an order that suits them all; the earlier wins where they contradict', () => {
+  const hosts = (...lists: string[][]) =>
+    merged(lists.map(list => entry('a.io', list)))[0]?.mirrors.map(({ host }) => host);
+  expect(hosts(['n.io', 'm.io'], ['o.io', 'n.io'])).toEqual(['o.io', 'n.io', 'm.io']);
+  expect(hosts(['n.io', 'm.io'], ['m.io', 'o.io', 'n.io'])).toEqual(['n.io', 'm.io', 'o.io']);
+});
+
+test('digest sets come before tag sets, and sets of a kind by name', () => {
+  const objects = [
+    tagSet('a', [entry('s.io', ['t.io'])]),
+    digestSet('z', [entry('s.io', ['z.io'])]),
+    digestSet('b', [entry('s.io', ['b.io'])]),
+  ];
+  const hosts = mergeEntries(readMirrorEntries(objects).entries)[0]?.mirrors.map(({ host }) => host);
+  expect(hosts).toEqual(['b.io', 'z.io', 't.io']);
 });
 
 test('unites the mirrors of all entries of one host', () => {
   const digests = [entry('a.io/x', ['m.io/x', 'o.io/x']), entry('a.io/y', ['n.io/y'])];
-  expect(merged(digests)[0]?.mirrors).toEqual([mirror('m.io'), mirror('n.io'), mirror('o.io')]);
+  expect(merged(digests)[0]?.mirrors).toEqual([mirror('m.io'), mirror('o.io'), mirror('n.io')]);
 });
 
 test('keeps hosts with different ports apart', () => {
@@ -62,7 +80,7 @@ const tags: [name: string, digests: Entry[], tags: Entry[], want: ReturnType<typ
     'other mirrors stay as they are',
     [entry('a.io', ['n.io'])],
     [entry('a.io', ['m.io'])],
-    [mirror('m.io', true), mirror('n.io')],
+    [mirror('n.io'), mirror('m.io', true)],
   ],
   ['other sources stay as they are', [entry('a.io', ['m.io'])], [entry('b.io', ['m.io'])], [mirror('m.io')]],
 ];
@@ -103,19 +121,33 @@ test('policy: Never of one source does not hold for another', () => {
   ]);
 });
 
-test('the order of entries never changes the result', () => {
-  const some = fc.record({
-    source: fc.constantFrom('a.io/x', 'a.io', 'b.io:5000/y', 'A.io/z'),
-    mirrors: fc.array(fc.constantFrom('m.io/x', 'm.io/y', 'n.io', 'docker.io', 'registry-1.docker.io/x'), {
-      maxLength: 3,
-    }),
-    mirrorSourcePolicy: fc.constantFrom(allow, never, ''),
-  });
+const someEntry = fc.record({
+  source: fc.constantFrom('a.io/x', 'a.io', 'b.io:5000/y', 'A.io/z'),
+  mirrors: fc.array(fc.constantFrom('m.io/x', 'm.io/y', 'n.io', 'docker.io', 'registry-1.docker.io/x'), {
+    maxLength: 3,
+  }),
+  mirrorSourcePolicy: fc.constantFrom(allow, never, ''),
+});
+
+test('the order of objects never changes the result', () => {
+  const lists = fc.array(fc.array(someEntry, { maxLength: 3 }), { maxLength: 5 });
   fc.assert(
-    fc.property(fc.array(some), fc.array(some), fc.nat(), (digests, tagEntries, turn) => {
-      const turned = digests.map((_, index) => digests[(index + turn) % digests.length] ?? {});
-      expect(merged(turned, tagEntries.toReversed())).toEqual(merged(digests, tagEntries));
+    fc.property(lists, fc.nat(), (given, turn) => {
+      const objects = given.map((list, index) => (index % 2 === 0 ? digestSet : tagSet)(`s${index}`, list));
+      const turned = objects.flatMap((_, index) => objects[(index + turn) % objects.length] ?? []);
+      const result = (sets: typeof objects) => mergeEntries(readMirrorEntries(sets).entries);
+      expect(result(turned)).toEqual(result(objects));
+      expect(result(objects.toReversed())).toEqual(result(objects));
     }),
     { numRuns: 1000 },
+  );
+});
+
+test('a single entry of a registry always keeps its order', () => {
+  const mirrors = fc.uniqueArray(fc.constantFrom('m.io', 'n.io/t', 'o.io:5000', 'a.io', 'docker.io', 'z.io'));
+  fc.assert(
+    fc.property(mirrors, list => {
+      expect(merged([], [entry('s.io', list)])[0]?.mirrors.map(({ host }) => host)).toEqual(list);
+    }),
   );
 });

@@ -1,6 +1,7 @@
 import { byteOrder } from '#base/compare.ts';
 import { mirrorPrefix, printLocation } from './locations.ts';
 import type { MirrorEntry, SourcePolicy } from './mirror-sets.ts';
+import { mergeOrders } from './order.ts';
 
 export interface MergedMirror {
   /** `host[:port][/path]` that replaces the host of the source. */
@@ -12,11 +13,12 @@ export interface MergedMirror {
 export interface MergedMirrorSet {
   /** `host[:port]`. */
   source: string;
+  /** In the order in which they are tried. */
   mirrors: MergedMirror[];
   sourcePolicy: SourcePolicy;
 }
 
-/** Merges entries by source host. The result does not depend on the order of objects and entries. */
+/** Merges entries by source host. Mirrors keep the order of each entry; where entries contradict each other, the earlier wins. */
 export function mergeEntries(entries: readonly MirrorEntry[]): MergedMirrorSet[] {
   const byHost = Map.groupBy(entries, entry => entry.source.host);
   return [...byHost]
@@ -24,18 +26,15 @@ export function mergeEntries(entries: readonly MirrorEntry[]): MergedMirrorSet[]
     .sort((one, other) => byteOrder(one.source, other.source));
 }
 
+/** Mirrors of an entry as `host[:port][/path]`, each once, in the order listed. */
+export function prefixesOf({ source, mirrors }: MirrorEntry): string[] {
+  return [...new Set(mirrors.map(mirror => printLocation(mirrorPrefix(source, mirror))))];
+}
+
 /** A mirror listed for tags and for digests serves both. */
 function mergeMirrors(group: readonly MirrorEntry[]): MergedMirror[] {
-  const resolves = new Map<string, boolean>();
-  for (const { source, mirrors, resolvesTags } of group) {
-    for (const mirror of mirrors) {
-      const prefix = printLocation(mirrorPrefix(source, mirror));
-      resolves.set(prefix, resolvesTags || resolves.get(prefix) === true);
-    }
-  }
-  return [...resolves]
-    .map(([host, canResolveTags]) => ({ host, canResolveTags }))
-    .sort((one, other) => byteOrder(one.host, other.host));
+  const forTags = new Set(group.filter(({ resolvesTags }) => resolvesTags).flatMap(prefixesOf));
+  return mergeOrders(group.map(prefixesOf)).map(host => ({ host, canResolveTags: forTags.has(host) }));
 }
 
 /** One entry that forbids the source forbids it for the registry: leaking a request cannot be undone, a failed pull can. */

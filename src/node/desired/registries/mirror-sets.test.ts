@@ -33,15 +33,15 @@ test('mirrors of digests cannot resolve tags, mirrors of tags can', () => {
   });
 });
 
-test('keeps the order in which objects, entries and mirrors are listed', () => {
+test('keeps the order in which entries and mirrors are listed, in objects sorted by kind and name', () => {
   const { entries } = summary(
     tagSet('t', [entry('z.io', ['z1.io', 'a1.io']), entry('y.io', [])]),
     digestSet('d', [entry('x.io', ['b.io'])]),
   );
   expect(entries.map(([source, mirrors]) => [source, mirrors])).toEqual([
+    ['x.io', ['b.io']],
     ['z.io', ['z1.io', 'a1.io']],
     ['y.io', []],
-    ['x.io', ['b.io']],
   ]);
 });
 

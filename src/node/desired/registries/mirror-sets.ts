@@ -1,3 +1,4 @@
+import { byteOrder } from '#base/compare.ts';
 import { type AppError, attempt, shown } from '#base/errors.ts';
 import { Fields } from '#base/fields.ts';
 import type { KubeObject } from '#contract/object.ts';
@@ -28,10 +29,10 @@ const kinds: ReadonlyMap<string, { list: string; resolvesTags: boolean }> = new 
   ['ImageTagMirrorSet', { list: 'imageTagMirrors', resolvesTags: true }],
 ]);
 
-/** Reads all mirror sets; ignores objects of other kinds. */
+/** Reads all mirror sets, sorted by kind and name so that the order of a list does not matter; ignores objects of other kinds. */
 export function readMirrorEntries(objects: readonly KubeObject[]): MirrorEntries {
   const result: MirrorEntries = { entries: [], warnings: [] };
-  for (const object of objects) {
+  for (const object of objects.toSorted(byKindAndName)) {
     const kind = kinds.get(object.kind);
     if (kind === undefined) continue;
     const items = attempt(() => listOf(object, kind.list));
@@ -39,6 +40,11 @@ export function readMirrorEntries(objects: readonly KubeObject[]): MirrorEntries
     else items.value.forEach((item, index) => addEntry(result, object, { ...kind, item, index }));
   }
   return result;
+}
+
+/** The order of objects decides only where their lists of mirrors contradict each other. */
+function byKindAndName(one: KubeObject, other: KubeObject): number {
+  return byteOrder(one.kind, other.kind) || byteOrder(one.meta.name, other.meta.name);
 }
 
 interface RawEntry {

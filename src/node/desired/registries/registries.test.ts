@@ -6,6 +6,7 @@ import { Secret } from '#base/secret.ts';
 import type { KubeObject } from '#contract/object.ts';
 import { allow, digestSet, entry, never, pullSecret, tagSet } from '../../../../test/kit/mirror-sets.ts';
 import { errorOf } from '../../../../test/kit/outcome.ts';
+import { blockedToml } from './hosts-toml.ts';
 import { registryFiles } from './registries.ts';
 
 const bob = pullSecret({ 'mirror.corp:5000': { auth: toBase64('bob:s3cret') } });
@@ -46,8 +47,8 @@ test('documented example: three sources, three files', () => {
     'docker-mirror.internal\\hosts.toml': ['https://docker-mirror.internal/v2', 'https://registry-1.docker.io/v2 pull'],
     'registry.access.redhat.com\\hosts.toml': [
       'https://registry.access.redhat.com/v2',
-      'https://example.com/v2/example2 pull',
       'https://example.io/v2/example pull',
+      'https://example.com/v2/example2 pull',
     ],
     'registry.redhat.io\\hosts.toml': ['https://mirror.example.com/v2', 'https://mirror.example.com/v2 pull'],
   });
@@ -249,14 +250,17 @@ test('every file is valid TOML with exactly the hosts that were meant, whatever 
     fc.property(entries, entries, auths, (digests, tags, logins) => {
       const { sets, files } = registryFiles([digestSet('d', digests), tagSet('t', tags)], pullSecret(logins));
       const contents = Object.values(files).map(text => parse(text));
-      const wanted = sets.map(({ mirrors }) =>
-        mirrors.map(({ host }) => host.replace(/^docker\.io(?=\/|$)/, 'registry-1.docker.io')),
+      const wanted = sets.map(({ mirrors, sourcePolicy }) =>
+        mirrors.length === 0 && sourcePolicy === never
+          ? ['blocked.invalid']
+          : mirrors.map(({ host }) => host.replace(/^docker\.io(?=\/|$)/, 'registry-1.docker.io')),
       );
       expect(contents.map(content => Object.keys(content['host'] ?? {}))).toEqual(
         wanted.map(hosts => hosts.map(host => `https://${host.replace(/^[^/]*/, '$&/v2')}`)),
       );
       for (const content of contents) {
-        expect(Object.keys(content).filter(key => !['server', 'override_path', 'host'].includes(key))).toEqual([]);
+        const keys = ['server', 'override_path', 'capabilities', 'host'];
+        expect(Object.keys(content).filter(key => !keys.includes(key))).toEqual([]);
         for (const [url, table] of Object.entries(content['host'] ?? {})) {
           expect(new URL(url).href).toBe(url);
           expect(
@@ -289,7 +293,7 @@ test('a source with the policy Never is in no file that has a mirror, unless it 
       const { sets, files } = registryFiles([tagSet('t', strict)], undefined);
       Object.values(files).forEach((text, index) => {
         const [first] = sets[index]?.mirrors ?? [];
-        if (first === undefined) expect(text).toBe('');
+        if (first === undefined) expect(text).toBe(blockedToml());
         else expect(parse(text)['server']).toBe(Object.keys(parse(text)['host'] as object)[0]);
       });
     }),

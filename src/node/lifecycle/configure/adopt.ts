@@ -10,7 +10,9 @@ import type {
   WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import { printPublicKey } from '#host/keys/public-key.ts';
+import { appliedSettings } from '../refresh/setting-record.ts';
 import type { ConfigureJourney } from './journey.ts';
+import { missingFiles, staleFiles } from './stage.ts';
 
 /** An operator configured the Node completely, and this instance has no record of it. */
 export function isAdoptable({ node, record }: ConfigureJourney, reportedName: string): boolean {
@@ -30,12 +32,29 @@ export async function adoptNode(
   const { joinedNode: node, inventory, deps, record } = journey;
   const version = (node.annotations[nodeAnnotation.version] ?? '').slice(0, maxVersionLength);
   const found = { host, nodeUID: node.uid, version, ...identitiesOf(inventory, deps.clock.now()) };
-  await record.save({ ...found, ...inheritedRecord(predecessors) });
+  await record.save({ ...found, ...inheritedRecord(predecessors), ...(await foundSettings(journey)) });
   journey.adoption = {
     version,
     isNewKey: predecessors.length === 0 && (node.annotations[nodeAnnotation.sshHostKey] ?? '') === '',
     predecessors: predecessors.map(({ metadata }) => metadata.name ?? ''),
   };
+}
+
+/** Settings of the cluster that the host has already need no further connection. An agent of the Go operator has none. */
+async function foundSettings(journey: ConfigureJourney): Promise<Pick<InstanceRecord, 'settings'>> {
+  const { instance, inventory, deps, joinedNode } = journey;
+  const desired = inventory.identities?.agent && deps.inputs.desiredSettings?.(instance);
+  if (desired === undefined) return {};
+  const texts = await desired.texts();
+  const lacks = (use: 'live' | 'start') => {
+    const wanted = texts.filter(file => file.use === use);
+    return missingFiles(wanted, inventory).length > 0;
+  };
+  const isLive = !lacks('live') && staleFiles(texts, desired.ownedDirectories, inventory).length === 0;
+  const isApplied = !lacks('start') && deps.nodes.appliedServices(joinedNode) === desired.services;
+  const { liveHash, mirrors, services, hasProxy } = desired;
+  const has = { ...(isLive && { liveHash, mirrors }), ...(isApplied && { services, hasProxy }) };
+  return appliedSettings(has, timestamp(deps.clock.now()));
 }
 
 /** An annotation can be long, and its host can write it. */

@@ -1,6 +1,7 @@
 import type { InventoryOptions } from '#contract/agent-command.ts';
 import type { BundleFile } from '../../bundle.ts';
 import { nameSourceOf } from '../../desired/services.ts';
+import type { PackedFile } from '../../pack-files.ts';
 import type { PlainFile } from '../../payload-source.ts';
 import type { HostFacts, HostInputs } from '../deps.ts';
 import { HostJourney } from '../host-journey.ts';
@@ -98,5 +99,5 @@ export interface PreparedFiles {
   inputs: HostInputs;
   agent: PlainFile;
   /** Everything the operator writes. */
-  texts: readonly BundleFile[];
+  texts: readonly PackedFile[];
 }

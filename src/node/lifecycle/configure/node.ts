@@ -4,6 +4,7 @@ import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { untilNode } from '../node-watch.ts';
+import type { HostInputs } from '../deps.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkCluster, checkRegistration } from './remedies.ts';
@@ -46,14 +47,14 @@ export const cordonAndLabelNode: Step<ConfigureJourney> = {
 
 export const desireVersion: Step<ConfigureJourney> = {
   name: 'desired version',
-  description: 'annotates the Node with the version that the agent has to apply, before the agent starts',
+  description: 'annotates the Node with the version and the settings that the agent has to apply, before it starts',
   usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
-  isDone: ({ node, prepared }) => node?.annotations[nodeAnnotation.desiredVersion] === prepared.inputs.version,
+  isDone: ({ node, prepared }) =>
+    Object.entries(desiredMarks(prepared.inputs)).every(([name, value]) => node?.annotations[name] === value),
   async run({ joinedNode, deps, prepared }, { signal }) {
-    const annotations = { [nodeAnnotation.desiredVersion]: prepared.inputs.version };
-    await deps.nodes.annotate(joinedNode.name, annotations, signal);
+    await deps.nodes.annotate(joinedNode.name, desiredMarks(prepared.inputs), signal);
   },
 };
 
@@ -74,6 +75,10 @@ export const releaseNode: Step<ConfigureJourney> = {
     }
   },
 };
+
+function desiredMarks({ version, settings }: HostInputs): Record<string, string> {
+  return { [nodeAnnotation.desiredVersion]: version, [nodeAnnotation.desiredServices]: settings.services };
+}
 
 function marksFor({ instance, prepared, username, hostKey }: ConfigureJourney, node: NodeView): Marks {
   const { publicKeyHash } = prepared.inputs;

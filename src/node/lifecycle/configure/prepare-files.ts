@@ -1,7 +1,5 @@
 import { type Patience, poll } from '#base/waiting/poll.ts';
-import { packContent } from '../../bundle.ts';
-import type { NodeFiles } from '../../desired/files.ts';
-import type { BundleFile } from '../../bundle.ts';
+import { packFiles } from '../../pack-files.ts';
 import { PendingInputError } from '../../inputs/missing-input.ts';
 import type { HostInputs } from '../deps.ts';
 import type { Step, StepTurn } from '../step.ts';
@@ -18,7 +16,7 @@ export const prepareFiles: Step<ConfigureJourney> = {
   async run(journey, turn) {
     const { deps } = journey;
     const inputs = await prepareInputs(journey, turn);
-    const [agent, texts] = await Promise.all([deps.payload.agent(), packTexts(inputs.files)]);
+    const [agent, texts] = await Promise.all([deps.payload.agent(), packFiles(inputs.files.files)]);
     journey.prepared = { inputs, agent, texts };
     // Packs programs in the background during the next steps; `pack programs` reports a failure.
     deps.payload.files(inputs.platform).catch(() => undefined);
@@ -68,14 +66,4 @@ async function prepareInputs({ instance, deps }: ConfigureJourney, { signal, not
   if (inputs === undefined) throw pending;
   note(undefined);
   return inputs;
-}
-
-function packTexts({ files }: NodeFiles): Promise<BundleFile[]> {
-  return Promise.all(
-    files.map(async ({ path, content, sensitive }) => ({
-      path,
-      secret: sensitive,
-      ...(await packContent(new TextEncoder().encode(content.reveal()))),
-    })),
-  );
 }

@@ -4,8 +4,8 @@ import { bundlePath } from '#contract/paths.ts';
 import type { BundleContent } from '../../bundle.ts';
 import type { PreparedBundle } from '../../bundle-hash-cache.ts';
 import { askAgent } from '../agent-call.ts';
+import type { HostJourney } from '../host-journey.ts';
 import type { StepTurn } from '../step.ts';
-import type { ConfigureJourney } from './journey.ts';
 
 /** For a few hundred megabytes on a slow disk. */
 const stageMs = 15 * 60_000;
@@ -18,7 +18,7 @@ const smallBytes = 1024 * 1024;
  * attempt is used again. Returns its hash.
  */
 export async function sendBundle(
-  journey: ConfigureJourney,
+  journey: HostJourney,
   content: BundleContent,
   uploaded: Inventory['bundles'],
   turn: StepTurn,
@@ -42,7 +42,7 @@ export async function sendBundle(
   return bundle.sha256;
 }
 
-async function upload({ host, deps }: ConfigureJourney, bundle: PreparedBundle, turn: StepTurn): Promise<void> {
+async function upload({ host, deps }: HostJourney, bundle: PreparedBundle, turn: StepTurn): Promise<void> {
   const { signal, note, report, queued } = turn;
   const { bytes: totalBytes } = bundle;
   const isSmall = totalBytes <= smallBytes;
@@ -57,7 +57,7 @@ async function upload({ host, deps }: ConfigureJourney, bundle: PreparedBundle, 
 }
 
 async function stage(
-  { host, address, commands }: ConfigureJourney,
+  { host, address, commands }: HostJourney,
   bundle: PreparedBundle,
   mode: 'stage' | 'stageNext',
   turn: StepTurn,

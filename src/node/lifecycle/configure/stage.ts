@@ -2,6 +2,7 @@ import { pathKey } from '#contract/host-path.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { bundlePath, file } from '#contract/paths.ts';
 import type { BundleFile } from '../../bundle.ts';
+import type { PackedFile } from '../../pack-files.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { sendBundle } from './send-bundle.ts';
@@ -40,23 +41,36 @@ export const stagePrograms: Step<ConfigureJourney> = {
   },
 };
 
-export const stageFiles: Step<ConfigureJourney> = {
-  name: 'write files',
-  description: 'writes kubeconfigs, certificates, configuration and registry settings, and removes outdated ones',
-  usualMs: 20_000,
-  limitMs: 20 * 60_000,
-  remedy: checkUpload,
-  isDone: journey => wantedChanges(journey).isNone,
-  async run(journey, turn) {
-    const { files, remove } = wantedChanges(journey);
-    const { bundles } = journey.inventory;
-    // Bundles of earlier attempts are no longer needed.
-    const leftovers = Object.keys(bundles).map(bundlePath);
-    const { version } = journey.prepared.inputs;
-    await sendBundle(journey, { version, files, remove: [...remove, ...leftovers] }, {}, turn);
-    markStaged(journey, files);
-  },
-};
+export const stageFiles = filesStep(
+  'writes kubeconfigs, certificates, configuration and registry settings, and removes outdated ones',
+  () => true,
+);
+
+/** On a node in service: services would have to be restarted for the others, which is done within the disruption budget. */
+export const stageWithoutRestart = filesStep(
+  'writes kubeconfigs, certificates and registry settings, and removes outdated ones; no service has to restart',
+  ({ use }) => use !== 'start',
+);
+
+function filesStep(description: string, isWanted: (file: PackedFile) => boolean): Step<ConfigureJourney> {
+  return {
+    name: 'write files',
+    description,
+    usualMs: 20_000,
+    limitMs: 20 * 60_000,
+    remedy: checkUpload,
+    isDone: journey => wantedChanges(journey, isWanted).isNone,
+    async run(journey, turn) {
+      const { files, remove } = wantedChanges(journey, isWanted);
+      const { bundles } = journey.inventory;
+      // Bundles of earlier attempts are no longer needed.
+      const leftovers = Object.keys(bundles).map(bundlePath);
+      const { version } = journey.prepared.inputs;
+      await sendBundle(journey, { version, files, remove: [...remove, ...leftovers] }, {}, turn);
+      markStaged(journey, files);
+    },
+  };
+}
 
 /** On a host of another version: its files and its staged version stay. */
 export const stageToken: Step<ConfigureJourney> = {
@@ -74,9 +88,9 @@ export const stageToken: Step<ConfigureJourney> = {
   },
 };
 
-function wantedChanges({ prepared, inventory }: ConfigureJourney) {
+function wantedChanges({ prepared, inventory }: ConfigureJourney, isWanted: (file: PackedFile) => boolean) {
   const { texts, inputs } = prepared;
-  const files = missingFiles(texts, inventory);
+  const files = missingFiles(texts.filter(isWanted), inventory);
   const remove = staleFiles(texts, inputs.files.ownedDirectories, inventory);
   return { files, remove, isNone: files.length === 0 && remove.length === 0 };
 }

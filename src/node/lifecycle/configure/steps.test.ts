@@ -150,7 +150,10 @@ test('the desired version is written only where it is another', async () => {
     metadata: {
       name: 'win-5',
       labels: { 'kubernetes.io/os': 'windows' },
-      annotations: { [nodeAnnotation.desiredVersion]: 'v2' },
+      annotations: {
+        [nodeAnnotation.desiredVersion]: 'v2',
+        [nodeAnnotation.desiredServices]: `v2:${'0'.repeat(32)}:${'0'.repeat(32)}`,
+      },
     },
   });
   const before = bench.api.calls.length;

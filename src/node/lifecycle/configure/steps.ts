@@ -19,7 +19,7 @@ import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
 import { enableContainers, reboot, rename } from './prepare-windows.ts';
 import { reachKubelet } from './reach-kubelet.ts';
-import { stageFiles, stagePrograms, stageToken } from './stage.ts';
+import { stageFiles, stagePrograms, stageToken, stageWithoutRestart } from './stage.ts';
 
 type Steps = readonly Step<ConfigureJourney>[];
 
@@ -94,7 +94,7 @@ export async function adopt(journey: ConfigureJourney, run: StepRun): Promise<vo
   await runSteps(join, journey, run);
 }
 
-const renew: Steps = [secureFolders, recordHost, stageFiles, reinstallAgent];
+const renew: Steps = [secureFolders, recordHost, stageWithoutRestart, reinstallAgent];
 
 /** Installs nothing: an upgrade changes programs and configuration, and drains the Node first. */
 const renewOther: Steps = [recordHost, stageToken, rekeyAgent];

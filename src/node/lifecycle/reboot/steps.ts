@@ -1,11 +1,11 @@
 import { AppError } from '#base/errors.ts';
 import { awaitsReboot } from '#contract/node-marks.ts';
-import { askForInventory, loadAgent, takeInventory } from '../configure/agent-program.ts';
+import { askForInventory, loadAgent } from '../configure/agent-program.ts';
 import { connect } from '../configure/connect.ts';
-import { otherName } from '../configure/name-check.ts';
 import { rebootTimeout } from '../configure/prepare-windows.ts';
 import { rebootWithinLimit, wasRebooted } from '../configure/reboot.ts';
 import { checkAgent, checkCluster, checkPods, checkReboot } from '../configure/remedies.ts';
+import { identifyHost } from '../identify-host.ts';
 import { hasLostLead } from '../lost-lead.ts';
 import { untilNode } from '../node-watch.ts';
 import { backInService, budgetRefusal, evictPods } from '../out-of-service.ts';
@@ -14,17 +14,6 @@ import { openRequest } from './due.ts';
 import type { RebootJourney } from './journey.ts';
 
 const shortMs = 2 * 60_000;
-
-const identifyHost: Step<RebootJourney> = {
-  ...takeInventory,
-  description: 'has the agent report everything about the host; its name must be the recorded one',
-  async run(journey, turn) {
-    await takeInventory.run(journey, turn);
-    const { address, record, inventory } = journey;
-    const { name = inventory.nodeName } = record.known.host ?? {};
-    if (inventory.nodeName !== '' && inventory.nodeName !== name) throw otherName(address, inventory.nodeName, name);
-  },
-};
 
 const cordonNode: Step<RebootJourney> = {
   name: 'cordon',

@@ -9,6 +9,7 @@ import { file } from '#contract/paths.ts';
 import { isVersionText } from '#contract/version.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
 import { ConfigureJourney } from '../configure/journey.ts';
+import { appliedSettings, type GivenSettings } from '../refresh/setting-record.ts';
 import type { LifecycleDeps } from '../deps.ts';
 import type { JourneyRecord } from '../journey-record.ts';
 import { rollbackIsOver } from './rolled-back.ts';
@@ -94,7 +95,9 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
 
   async recordStaged(): Promise<void> {
     const { from, target: to } = this;
-    await this.record.save({ upgrade: { from, to, staged: this.#now(), ...this.#repetition() } });
+    const { liveHash: files, services, hasProxy: proxy } = this.prepared.inputs.settings;
+    const upgrade = { from, to, staged: this.#now(), settings: { files, services, proxy }, ...this.#repetition() };
+    await this.record.save({ upgrade });
   }
 
   /** By the record the host has the version already: its Node claims another one, or an earlier attempt failed. */
@@ -116,7 +119,12 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     this.announce(eventText.instanceUpgradeStarted(this.address, name, from, to));
     // Otherwise an earlier report would count for the new agent.
     await deps.nodes.clearReport(name, 'version', signal);
-    await deps.nodes.annotate(name, { [nodeAnnotation.desiredVersion]: to }, signal);
+    const { services } = this.upgrade?.settings ?? {};
+    const annotations = {
+      [nodeAnnotation.desiredVersion]: to,
+      ...(services !== undefined && { [nodeAnnotation.desiredServices]: services }),
+    };
+    await deps.nodes.annotate(name, annotations, signal);
     const upgrade = { staged: this.#now(), ...this.upgrade, from, to, activated: this.#now() };
     await this.record.save({ upgrade: { ...upgrade, ...(this.isSwap && { fromAgent: this.fromAgent ?? '' }) } });
   }
@@ -128,7 +136,8 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     const ready = this.#now();
     // A Node that changes its version again and again must not keep the grant in a soak that never ends.
     const soaked = upgrade.from === upgrade.to && { soaked: ready };
-    await this.record.save({ upgrade: { ...upgrade, ready, ...soaked } }, conditions);
+    const settings = appliedSettings(this.#settings, ready, this.record.known.settings);
+    await this.record.save({ upgrade: { ...upgrade, ready, ...soaked }, ...settings }, conditions);
   }
 
   /** From now on the host is to go back. */
@@ -139,6 +148,22 @@ export class UpgradeJourney extends ConfigureJourney implements SwapJourney {
     if (upgrade === undefined) return;
     await this.record.removeAcceptance();
     await this.record.save({ upgrade: { ...upgrade, failed, ...(retry !== undefined && { retry }) } });
+  }
+
+  /** Those that the host has now: a host that was configured again got the newest ones. */
+  get #settings(): Partial<GivenSettings> {
+    if (!this.isSwap && this.isPrepared) return this.prepared.inputs.settings;
+    const { settings } = this.upgrade ?? {};
+    if (settings === undefined) return {};
+    const { files: liveHash, services, proxy } = settings;
+    const now = this.deps.inputs.desiredSettings?.(this.instance);
+    return {
+      liveHash,
+      services,
+      ...(proxy !== undefined && { hasProxy: proxy }),
+      // Their names are not in the record of what was staged.
+      ...(now?.liveHash === liveHash && { mirrors: now.mirrors }),
+    };
   }
 
   #now(): string {

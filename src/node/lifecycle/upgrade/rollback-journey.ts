@@ -91,7 +91,8 @@ export class RollbackJourney extends HostJourney implements SwapJourney {
     this.announce(eventText.instanceRolledBack(joinedNode.name, { from: target, to, why }));
     const rolledBack = timestamp(this.deps.clock.now());
     const conditions = [rolledBackCondition(instance, upgrade)];
-    await this.record.save({ version: target, upgrade: { ...upgrade, rolledBack } }, conditions);
+    // The files are those of the time before the upgrade.
+    await this.record.save({ version: target, upgrade: { ...upgrade, rolledBack }, settings: {} }, conditions);
   }
 }
 

@@ -16,7 +16,12 @@ test('a new service is there and stopped', async () => {
   const { services, install } = scene();
   await install('kubelet', { command: 'idle.exe', description: 'OpenShift managed kubelet' });
   expect(await services.list()).toEqual([
-    { name: 'kubelet', state: 'stopped', pid: 0, config: config({ description: 'OpenShift managed kubelet' }) },
+    {
+      name: 'kubelet',
+      state: 'stopped',
+      pid: 0,
+      config: config({ description: 'OpenShift managed kubelet', environment: {} }),
+    },
   ]);
 });
 
@@ -290,5 +295,16 @@ test('all of the configuration is set, dependencies too', async () => {
   const { services } = await running();
   const other = config({ command: 'other.exe', description: 'x', startType: 'manual', dependencies: [] });
   await services.configure('kubelet', other);
-  expect((await services.list())[0]?.config).toEqual(other);
+  expect((await services.list())[0]?.config).toEqual({ ...other, environment: {} });
+});
+
+test('variables stay until others are set', async () => {
+  const { services } = await running();
+  const other = config({ command: 'other.exe' });
+  const seen: unknown[] = [];
+  for (const environment of [{ A: 'b' }, undefined, {}]) {
+    await services.configure('kubelet', { ...other, environment });
+    seen.push((await services.list())[0]?.config.environment);
+  }
+  expect(seen).toEqual([{ A: 'b' }, { A: 'b' }, {}]);
 });

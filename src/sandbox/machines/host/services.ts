@@ -42,7 +42,10 @@ export class SimulatedServices implements ServiceManager {
   }
 
   async list(): Promise<InstalledService[]> {
-    return [...this.#records.values()].map(({ name, config, state, pid }) => ({ name, config, state, pid }));
+    return [...this.#records.values()].map(({ name, config, state, pid }) => {
+      const { environment = {} } = config;
+      return { name, config: { ...config, environment }, state, pid };
+    });
   }
 
   async query(name: string): Promise<ServiceStatus | undefined> {
@@ -68,7 +71,7 @@ export class SimulatedServices implements ServiceManager {
     const record = this.#get(name, 'ChangeServiceConfigW');
     if (record.isMarkedForDeletion) throw failure('ChangeServiceConfigW', name, win32.serviceMarkedForDeletion);
     if (this.#reaches(config.dependencies, name)) throw failure('ChangeServiceConfigW', name, circular);
-    record.config = config;
+    record.config = { ...config, environment: config.environment ?? record.config.environment };
   }
 
   async start(name: string): Promise<void> {

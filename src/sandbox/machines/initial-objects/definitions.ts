@@ -10,6 +10,8 @@ import {
 import {
   apiServerConfigs,
   controllerConfigs,
+  imageConfigs,
+  imageContentSourcePolicies,
   imageDigestMirrorSets,
   imageTagMirrorSets,
   infrastructures,
@@ -19,12 +21,12 @@ import {
   networkConfigs,
   networkOperators,
   operatorConditions,
+  proxyConfigs,
   serviceMonitors,
 } from '#kube/resources-openshift.ts';
 
 export const clusterVersions = ofCluster('config.openshift.io/v1', 'ClusterVersion', 'clusterversions');
 const clusterOperators = ofCluster('config.openshift.io/v1', 'ClusterOperator', 'clusteroperators');
-const proxies = ofCluster('config.openshift.io/v1', 'Proxy', 'proxies');
 const prometheusRules = ofNamespace('monitoring.coreos.com/v1', 'PrometheusRule', 'prometheusrules');
 
 /** OpenShift kinds that the operator uses. */
@@ -35,7 +37,9 @@ const openshiftKinds: readonly Resource[] = [
   apiServerConfigs,
   clusterVersions,
   clusterOperators,
-  proxies,
+  proxyConfigs,
+  imageConfigs,
+  imageContentSourcePolicies,
   imageDigestMirrorSets,
   imageTagMirrorSets,
   machines,

@@ -2,6 +2,7 @@ import { appendFileSync, existsSync, mkdirSync, writeSync } from 'node:fs';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { cpus, hostname, release, totalmem, version } from 'node:os';
 import { dirname } from 'node:path';
+import { openRegistry } from '../../../../src/agent/win32/files/registry.ts';
 import type { Koffi } from '../../../../src/agent/win32/native.ts';
 import { endProcess } from '../../../../src/agent/win32/services/service-host.ts';
 import { openServiceManager } from '../../../../src/agent/win32/services/services.ts';
@@ -19,7 +20,7 @@ export const lab = {
 };
 
 export function windowsHost(koffi: Koffi): KubeletHost {
-  const services = openServiceManager(koffi);
+  const services = openServiceManager(koffi, openRegistry(koffi));
   return {
     hostName: hostname,
     osBuild: release,

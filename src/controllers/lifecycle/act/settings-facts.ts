@@ -1,0 +1,60 @@
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { watchingSignal } from '#kube/controller/signal-watch.ts';
+import { type Watch, watching } from '#kube/controller/watches.ts';
+import type { Informer } from '#kube/informer/informer.ts';
+import { keyOf } from '#kube/resource.ts';
+import type { HostInputSource } from '#node/lifecycle/deps.ts';
+import type { LifecycleFacts } from '../decide.ts';
+import { appliedServices, endedHolds } from '../observe.ts';
+import { restartGate } from './restart-gate.ts';
+import type { Work } from './work.ts';
+
+/** What the host has of the settings of the cluster, what it should have, and why it has to wait. */
+export function settingsFacts(
+  instance: WindowsInstance,
+  work: Pick<Work, 'deps' | 'instances' | 'firstRestart'>,
+): Pick<LifecycleFacts, 'desired' | 'given' | 'gates'> {
+  const { files, services, proxy } = instance.status?.settings ?? {};
+  const given = {
+    ...(files?.applied !== undefined && { fileHash: files.applied }),
+    ...(services?.applied !== undefined && { servicesHash: services.applied }),
+    ...(proxy !== undefined && { hasProxy: proxy }),
+  };
+  const settings = work.deps.inputs.desiredSettings?.(instance);
+  if (settings === undefined) return { given };
+  const { liveHash: fileHash, services: servicesHash, hasProxy } = settings;
+  const restart = services?.applied === servicesHash ? undefined : restartGate(instance, servicesHash, work);
+  const gates = restart === undefined ? {} : { gates: { restart } };
+  return { given, desired: { fileHash, servicesHash, hasProxy }, ...gates };
+}
+
+/** Others get all settings when they join: a change does not end their backoff. */
+function hasAgent({ status }: WindowsInstance): boolean {
+  return status?.agent !== undefined;
+}
+
+/**
+ * Every host compares what it has with what it should have. Those that wait do so also when the first host has the settings, or one
+ * that failed works again.
+ */
+export function watchingSettings(inputs: HostInputSource, instances: Informer<WindowsInstance>): Watch[] {
+  const lacksServices = (instance: WindowsInstance) => {
+    const known = instance.status?.settings?.services;
+    const desired = inputs.desiredSettings?.(instance)?.services;
+    return known !== undefined && desired !== undefined && known.applied !== desired;
+  };
+  const unsettled = () => instances.store.list().filter(lacksServices).map(keyOf);
+  const ofFirst = ({ status }: WindowsInstance) => {
+    const { applied } = status?.settings?.services ?? {};
+    const same = instances.store.list().filter(other => other.status?.settings?.services?.applied === applied);
+    return applied !== undefined && same.length <= 1 ? unsettled() : [];
+  };
+  return [
+    watchingSignal(
+      listener => inputs.onSettingsChange?.(listener) ?? (() => undefined),
+      () => instances.store.list().filter(hasAgent).map(keyOf),
+    ),
+    watching({ source: instances, predicate: endedHolds, keys: unsettled }),
+    watching({ source: instances, predicate: appliedServices, keys: ofFirst }),
+  ];
+}

@@ -1,0 +1,55 @@
+import { attempt } from '#base/errors.ts';
+import { Secret } from '#base/secret.ts';
+import { sha256 } from '#base/sha256.ts';
+import { secretKey, secretName } from '#contract/names.ts';
+import { readObject } from '#contract/object.ts';
+import { secretData } from '#contract/secret-data.ts';
+import type { ServicesManifest } from '#contract/services/manifest.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
+import type { Informer } from '#kube/informer/informer.ts';
+import { type SecretObject, secrets } from '#kube/resources.ts';
+
+/** Secrets, each with the member that counts; the first one that exists decides. */
+type SaltSources = readonly (readonly [source: { store: { list(): SecretObject[] } }, member: string])[];
+
+/** Their changes may change the salt. */
+export function saltInformers({
+  informers,
+  namespace,
+}: Pick<ControllerParts, 'informers' | 'namespace'>): (readonly [Informer<SecretObject>, string])[] {
+  const named = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
+  return [
+    [named(secretName.privateKey), secretKey.privateKey],
+    [named(secretName.tls), secretKey.tlsKey],
+  ];
+}
+
+/**
+ * Known to the operator alone, for hashes of settings that may contain passwords. It is made of the shared SSH key; where each host
+ * has a key of its own, of the TLS key. A Secret that is missing for a moment changes nothing.
+ */
+export class SettingsSalt {
+  readonly #sources: SaltSources;
+  #last = new Secret('');
+
+  constructor(sources: SaltSources) {
+    this.#sources = sources;
+  }
+
+  read(): Secret {
+    for (const [{ store }, member] of this.#sources) {
+      const [object] = store.list();
+      const found = attempt(() => object && secretData(readObject(object))[member]);
+      if (!found.ok || found.value === undefined) continue;
+      this.#last = new Secret(sha256(`settings ${found.value.reveal()}`));
+      break;
+    }
+    return this.#last;
+  }
+
+  /** Empty where the services have no variables, and so no password. Agents can read it, as they can read the variables. */
+  forServices({ environment }: Pick<ServicesManifest, 'environment'>): string {
+    const salt = this.read().reveal();
+    return Object.keys(environment).length === 0 || salt === '' ? '' : sha256(`services ${salt}`).slice(0, 32);
+  }
+}
