@@ -3,18 +3,18 @@ import { redacted, Secret } from '#base/secret.ts';
 import type { ServiceAccountToken } from '#cluster/facts.ts';
 import { openshiftFacts } from '#cluster/openshift.ts';
 import type { KubeObject } from '#contract/object.ts';
-import { configMapName, namespaceName, secretKey, secretName } from '#contract/names.ts';
+import { namespaceName, secretKey, secretName } from '#contract/names.ts';
 import { file } from '#contract/paths.ts';
 import { secretMember } from '#contract/secret-data.ts';
 import { type NodeFilesInput, nodeFiles } from '#node/desired/files.ts';
 import { serviceAccountToken } from '#node/desired/kubeconfig.ts';
-import { type KubeletSettings, kubeletSettingsFor, readKubeletProfiles } from '#node/desired/kubelet-settings.ts';
 import { registryFiles } from '#node/desired/registries/registries.ts';
 import type { Command } from '../command.ts';
-import { find, findSecret, missingObject, ofKind } from '../find.ts';
+import { findSecret, missingObject, ofKind } from '../find.ts';
 import { pullSecretFrom, pullSecretName } from '../pull-secret.ts';
 import { settingsFrom } from '../settings.ts';
 import { fileTexts } from './file-texts.ts';
+import { kubeletSettings } from './kubelet-settings.ts';
 import { mirrorKinds } from './registries.ts';
 
 export const renderFiles: Command = {
@@ -83,16 +83,6 @@ function tlsPair(objects: readonly KubeObject[], namespace: string): NodeFilesIn
   const { data, label } = findSecret(objects, secretName.tls, namespace);
   const member = (key: string) => secretMember(data, key, label);
   return { certificate: member(secretKey.tlsCertificate).reveal(), key: member(secretKey.tlsKey) };
-}
-
-/** For a host without labels. */
-function kubeletSettings(objects: readonly KubeObject[], findings: AppError[]): KubeletSettings {
-  const map = find(objects, { kind: 'ConfigMap', name: configMapName.kubeletConfig });
-  if (map === undefined) return {};
-  const { profiles, problems } = readKubeletProfiles(map.fields.stringMap('data'), map.label);
-  const chosen = kubeletSettingsFor(profiles);
-  findings.push(...problems, ...chosen.problems);
-  return chosen.settings;
 }
 
 function logins(objects: readonly KubeObject[]): Pick<NodeFilesInput, 'logins'> {

@@ -280,6 +280,16 @@ test('kubelet-config: reads the service network from the Network object or the o
   expect(await dns(['--service-cidr', '10.96.0.0/12'])).toEqual(['10.96.0.10']);
 });
 
+test('kubelet-config: has the settings of windows-kubelet-config for hosts without labels', async () => {
+  const metadata = { name: 'windows-kubelet-config', namespace: 'n' };
+  const data = { all: 'kubelet:\n  maxPods: 99\n', typo: 'kubelet:\n  maxPots: 1\n' };
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+  const words = ['--service-cidr', '10.96.0.0/12', '-o', 'json'];
+  const { out, err } = await render('kubelet-config', words, list([map]));
+  expect(JSON.parse(out)).toMatchObject({ maxPods: 99 });
+  expect(err).toContain('maxPots');
+});
+
 test('kubelet-config and user-data: need no input when options replace it', async () => {
   const alone = await runWmco(['render', 'kubelet-config', '--service-cidr', '10.96.0.0/12', '-o', 'json']);
   expect([alone.code, JSON.parse(alone.out)]).toMatchObject([0, { clusterDNS: ['10.96.0.10'] }]);
