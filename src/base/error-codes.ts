@@ -156,6 +156,7 @@ export const errorCodes = {
   NODE_ADDRESS_MISSING: 'A Node has no usable address.',
   NODE_NOT_FOUND: 'A Node does not exist.',
   KUBELET_UNREACHABLE: 'The operator cannot connect to the kubelet of a Node that has joined.',
+  PRE_PULL_TIMEOUT: 'The DaemonSet with images for new nodes did not become ready on a Node in time.',
   CSR_MALFORMED: 'A certificate signing request cannot be parsed.',
   CSR_REFUSED: 'A certificate signing request violates a rule.',
   BUDGET_INVALID: 'The value of maxUnavailable is neither a whole number nor a percentage.',

@@ -147,6 +147,12 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'Node win-1: no connection. Open the port.',
   ],
   [
+    eventText.prePullTimeout({ message: 'no ready pod', remedy: 'Look at it.' }),
+    'Warning',
+    'PrePullTimeout',
+    'no ready pod. Look at it.',
+  ],
+  [
     eventText.exporterCertificateUnusable({ code: 'TLS_PAIR_INVALID', message: 'no key', remedy: 'Store one.' }),
     'Warning',
     'ExporterCertificateUnusable',

@@ -106,6 +106,8 @@ export const eventText = {
     ),
   kubeletUnreachable: ({ message, remedy }: { message: string; remedy: string }) =>
     warning('KubeletUnreachable', `${message}. ${remedy}`),
+  prePullTimeout: ({ message, remedy }: { message: string; remedy: string }) =>
+    warning('PrePullTimeout', `${message}. ${remedy}`),
   hostKeyChanged: (address: string, remedy: string) =>
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
   privateKeyUnusable: (message: string) => warning('PrivateKeyUnusable', message),

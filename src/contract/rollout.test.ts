@@ -13,6 +13,8 @@ const valid: [key: string, value: string, want: Partial<RolloutSettings>][] = [
   ['drainTimeout', '90s', { drainTimeout: 90_000 }],
   ['drainTimeout', 'continue', { drainTimeout: 'continue' }],
   ['countCordoned', 'always', { countsCordoned: true }],
+  ['rebootForVariables', 'true', { rebootsForVariables: true }],
+  ['prePull', 'images/all', { prePull: { namespace: 'images', name: 'all' } }],
 ];
 for (const [key, value, want] of valid) {
   test(`accepts ${key}: ${JSON.stringify(value)}`, () => {
@@ -39,6 +41,8 @@ const invalid: [key: string, value: string][] = [
   ['soak', '25h'],
   ['drainTimeout', 'forever'],
   ['countCordoned', 'never'],
+  ['prePull', 'images'],
+  ['prePull', 'images/all/more'],
 ];
 const last: RolloutSettings = {
   maxUnavailable: { count: 7 },
@@ -48,6 +52,7 @@ const last: RolloutSettings = {
   drainTimeout: 2,
   countsCordoned: true,
   rebootsForVariables: false,
+  prePull: undefined,
 };
 for (const [key, value] of invalid) {
   test(`reports ${key}: ${value.slice(0, 20)} and keeps the last valid value`, () => {

@@ -23,6 +23,13 @@ export interface RolloutSettings {
   countsCordoned: boolean;
   /** Hosts are rebooted when machine variables have changed, so that programs of others see them. */
   rebootsForVariables: boolean;
+  /** A new node takes pods when this DaemonSet has pulled its images there; undefined for none. */
+  prePull: DaemonSetName | undefined;
+}
+
+export interface DaemonSetName {
+  namespace: string;
+  name: string;
 }
 
 export const defaultRollout: RolloutSettings = {
@@ -33,6 +40,7 @@ export const defaultRollout: RolloutSettings = {
   drainTimeout: 600_000,
   countsCordoned: false,
   rebootsForVariables: false,
+  prePull: undefined,
 };
 
 /** Problems of a new version are found on the first hosts; the others need only prove that they work. */
@@ -51,6 +59,7 @@ export const rolloutKeys = [
   'drainTimeout',
   'countCordoned',
   'rebootForVariables',
+  'prePull',
 ] as const;
 type RolloutKey = (typeof rolloutKeys)[number];
 
@@ -99,12 +108,7 @@ export function parseRollout(
       unset: unset.maxUnavailable,
       ...(last && { last: last.maxUnavailable }),
     }),
-    isPaused: read('paused', {
-      parse: parseBoolean,
-      fix: 'true or false',
-      unset: unset.isPaused,
-      last: true,
-    }),
+    isPaused: read('paused', { parse: parseBoolean, fix: 'true or false', unset: unset.isPaused, last: true }),
     first: read('first', {
       parse: text => parseNumber(text, 0),
       fix: 'a number',
@@ -134,6 +138,12 @@ export function parseRollout(
       fix: 'true or false',
       unset: unset.rebootsForVariables,
       ...(last && { last: last.rebootsForVariables }),
+    }),
+    prePull: read<DaemonSetName | undefined>('prePull', {
+      parse: parseDaemonSet,
+      fix: 'NAMESPACE/NAME of a DaemonSet',
+      unset: unset.prePull,
+      ...(last && { last: last.prePull }),
     }),
   };
   const unknown = Object.keys(data)
@@ -166,6 +176,11 @@ function parseNumber(text: string, min: number): number | undefined {
 
 function parseBoolean(text: string): boolean | undefined {
   return text === 'true' || text === 'false' ? text === 'true' : undefined;
+}
+
+function parseDaemonSet(text: string): DaemonSetName | undefined {
+  const [, namespace, name] = /^([a-z0-9-]+)\/([a-z0-9.-]+)$/.exec(text) ?? [];
+  return namespace === undefined || name === undefined ? undefined : { namespace, name };
 }
 
 const durationFix = 'a duration of at most 4h, such as 10m';

@@ -1,3 +1,4 @@
+import { findCondition } from '#base/condition.ts';
 import {
   type AgentReport,
   failureIn,
@@ -14,13 +15,13 @@ import type { Client } from '#kube/client.ts';
 import type { Drainer } from '#kube/drain/drain.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { changeObject } from '#kube/patch/patch-helper.ts';
-import { type ConfigMap, configMaps, type Node, nodes, type Taint } from '#kube/resources.ts';
+import { type ConfigMap, configMaps, type Node, nodes, pods, type Taint } from '#kube/resources.ts';
 import { NodeReader } from '../node-reader.ts';
 import type { BootReport, ClusterNodes, EventLimits } from './deps.ts';
 import { drainNode } from './drain-node.ts';
 
 export interface NodesOptions {
-  client: Pick<Client, 'get' | 'patch'>;
+  client: Pick<Client, 'get' | 'list' | 'patch'>;
   nodes: Pick<Informer<Node>, 'store' | 'addIndex' | 'follow'>;
   /** ConfigMaps of the operator's namespace, with the reports of agents. */
   configMaps: Pick<Informer<ConfigMap>, 'store' | 'follow'>;
@@ -67,6 +68,14 @@ export function createClusterNodes({
     appliedServices: ({ name, uid }) => {
       const report = parseReport(reportOf(name));
       return isReportOf(report, { nodeUid: uid }) ? report.services : '';
+    },
+    runsPodOf: async (node, { namespace: where, name }, signal) => {
+      const fieldSelector = `spec.nodeName=${node}`;
+      const { items } = await client.list(pods, { namespace: where, fieldSelector, signal });
+      return items.some(({ metadata, status }) => {
+        const isOwn = metadata.ownerReferences?.some(owner => owner.kind === 'DaemonSet' && owner.name === name);
+        return isOwn === true && findCondition(status?.conditions, 'Ready')?.status === 'True';
+      });
     },
     clearReport: async (node, what, signal) => {
       const body = { data: what === 'version' ? { version: '' } : { rebootRequired: 'false', variablesBootID: null } };

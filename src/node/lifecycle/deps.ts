@@ -5,6 +5,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { Marks } from '#contract/node-marks.ts';
 import type { Reserved } from '#contract/reserved.ts';
+import type { DaemonSetName } from '#contract/rollout.ts';
 import type { InstanceTaint, InstanceToken } from '#contract/windows-instance/resource.ts';
 import type { DialTcp } from '#host/dial-tcp.ts';
 import type { Connect } from '#host/host.ts';
@@ -123,6 +124,8 @@ export interface ClusterNodes {
   bootReport(node: Pick<NodeView, 'name' | 'uid'>, bootId: string): BootReport;
   /** The annotation `desired-services` that the agent has applied by its report; '' when it has reported none. */
   appliedServices(node: Pick<NodeView, 'name' | 'uid'>): string;
+  /** Whether a pod of the DaemonSet is ready on the Node, and so has its images. */
+  runsPodOf(node: string, daemonSet: DaemonSetName, signal: AbortSignal): Promise<boolean>;
   /** Clears an outdated value in the report of the agent and on the Node. */
   clearReport(node: string, what: 'version' | 'rebootRequired', signal: AbortSignal): Promise<void>;
   /** Cordons the Node and sets labels, annotations and taints, in one write. A Node that a user cordoned stays theirs. */

@@ -148,7 +148,7 @@ function joinKind(own: Pick<JoinKind, 'name' | 'run' | 'phase' | 'event' | 'mess
     failure: error => error,
     failureEvents,
     finish: async (journey, { recorder, version }, log) => {
-      const { node, kubelet, instance, record } = journey;
+      const { node, kubelet, prePullProblem, instance, record } = journey;
       if (node === undefined) return;
       const { message, event } = kindAtEnd(own, journey);
       const given = settingsAtEnd(own.name, journey);
@@ -157,6 +157,7 @@ function joinKind(own: Pick<JoinKind, 'name' | 'run' | 'phase' | 'event' | 'mess
       log.info(message, { Node: node.name, ...journey.host.usage() });
       recordEvent(recorder, instance, event(instance, journey));
       if (kubelet?.ok === false) recordEvent(recorder, instance, eventText.kubeletUnreachable(kubelet.problem));
+      if (prePullProblem !== undefined) recordEvent(recorder, instance, eventText.prePullTimeout(prePullProblem));
       await record.finish(node, version, kubelet === undefined ? [] : [kubeletCondition(kubelet)]);
     },
   };

@@ -1,3 +1,4 @@
+import type { AppError } from '#base/errors.ts';
 import type { InventoryOptions } from '#contract/agent-command.ts';
 import type { BundleFile } from '../../bundle.ts';
 import { nameSourceOf } from '../../desired/services.ts';
@@ -13,6 +14,8 @@ export class ConfigureJourney extends HostJourney {
   adoption: Adoption | undefined;
   /** Set by the last step of `configure`. */
   kubelet: KubeletReach | undefined;
+  /** Why the Node takes pods without the images that an administrator wants there. */
+  prePullProblem: AppError | undefined;
   /** One of the slots for hosts that are being configured. */
   slot: Disposable | undefined;
   #basics: JourneyBasics | undefined;

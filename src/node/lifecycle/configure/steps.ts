@@ -17,6 +17,7 @@ import { packPrograms, prepareAgent, prepareFiles } from './prepare-files.ts';
 import { claimName, recordHost } from './identify.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { desireVersion, findNode, releaseNode, cordonAndLabelNode } from './node.ts';
+import { awaitImages } from './pre-pull.ts';
 import { enableContainers, reboot, rename } from './prepare-windows.ts';
 import { reachKubelet } from './reach-kubelet.ts';
 import { stageFiles, stagePrograms, stageToken, stageWithoutRestart } from './stage.ts';
@@ -52,6 +53,7 @@ const join: Steps = [
   awaitSettings,
   rebootForSettings,
   awaitVersion,
+  awaitImages,
   releaseNode,
   reachKubelet,
 ];
