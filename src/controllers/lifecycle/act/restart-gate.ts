@@ -39,7 +39,7 @@ function isProved(desired: string, all: readonly WindowsInstance[]): boolean {
 
 /**
  * Settings that are new to this host failed on another one, or the first host with them is not done yet. A host that is paused,
- * rejected or removed holds nobody back, and one that has begun with these settings goes on.
+ * rejected or removed holds no other back, and one that has begun with these settings goes on.
  */
 export function restartGate(
   instance: WindowsInstance,

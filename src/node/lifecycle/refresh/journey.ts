@@ -53,7 +53,7 @@ export class RefreshJourney extends AgentJourney {
 export class RestartJourney extends RefreshJourney {
   /** The Node has been told to apply the settings. */
   isReleased = false;
-  /** The settings have changed again; the host gets the newest ones at once, because nobody knows how it is with the others. */
+  /** The settings have changed again; the host gets the newest ones at once: whether it works with the others is unknown. */
   isOutdated = false;
 
   useNewest(): void {

@@ -27,7 +27,7 @@ export function appliedSettings(
 
 type SettingGroup = 'files' | 'services';
 
-/** The record of a host that is being changed: until that is over, nobody knows what it has. */
+/** The record of a host that is being changed: until that is over, what it has is unknown. */
 export function unknownSettings(
   known: InstanceSettings = {},
   groups: readonly SettingGroup[],
