@@ -47,8 +47,12 @@ for (const [name, status, variables] of statuses)
     expect(object && clusterProxy(object)).toEqual(variables);
   });
 
-test('an invalid Proxy is reported without its value', () => {
-  const [object] = readObjects([proxyConfig({ httpProxy: [url] })]);
+test.each([
+  ['a list', [url]],
+  ['a line break', `${url}\nX=y`],
+  ['a NUL', `${url}\0`],
+])('a Proxy with %s is reported without its value', (_, httpProxy) => {
+  const [object] = readObjects([proxyConfig({ httpProxy })]);
   const result = attempt(() => object && clusterProxy(object));
   expect(result).toMatchObject({ ok: false, error: { code: 'FIELD_INVALID' } });
   expect(JSON.stringify(result)).not.toContain('word');

@@ -347,6 +347,24 @@ test('services are not restarted while a node soaks, nor with the services of an
   }
 });
 
+const failed = { code: 'X', message: '', at: '' };
+test.each([
+  ['was staged for another version', { from: 'v2', to: 'v3', staged: 'x' }],
+  ['went back from another version', { ...soaking, from: 'v2', to: 'v3', failed, rolledBack: 'x' }],
+])('a host of this version that %s has its services restarted', (_, upgrade) => {
+  const known = { ...instance(), status: { ...instance().status, version: 'v2', upgrade } };
+  const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+  expect(decide({ ...facts, desired: { servicesHash: 'b' }, given: { servicesHash: 'a' } }).do).toBe('restart');
+});
+
+test('a host whose services use a proxy that is gone keeps its files until they do not', () => {
+  const known = { ...instance(), status: { ...instance().status, version: 'v2', upgrade: soaking } };
+  const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+  const desired = { fileHash: 'b', servicesHash: 'b', hasProxy: false };
+  expect(decide({ ...facts, desired, given: { fileHash: 'a', servicesHash: 'a', hasProxy: true } }).do).toBe('report');
+  expect(decide({ ...facts, desired, given: { fileHash: 'a', servicesHash: 'b', hasProxy: true } }).do).toBe('refresh');
+});
+
 test('an agent of the Go operator is replaced before it gets anything', () => {
   const known = { ...instance(), status: { host, version: 'v1' } };
   const facts = {
