@@ -57,12 +57,16 @@ export function servicesConfigMap(
   namespace: string,
   salt = '',
 ): ServicesConfigMap {
-  const annotations = salt === '' ? {} : { annotations: { [servicesAnnotation.salt]: salt } };
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: servicesConfigMapName(version), namespace, ...annotations },
+    metadata: { name: servicesConfigMapName(version), namespace, ...saltMetadata(salt) },
     immutable: true,
     data: printManifest(manifest),
   };
+}
+
+/** The part of its metadata that agents need for the hash. */
+export function saltMetadata(salt: string): Pick<ServicesConfigMap['metadata'], 'annotations'> {
+  return salt === '' ? {} : { annotations: { [servicesAnnotation.salt]: salt } };
 }

@@ -25,6 +25,13 @@ export const instancePhases = [
 ] as const;
 export type InstancePhase = (typeof instancePhases)[number];
 
+export type SettingPhase = 'Refreshing' | 'Restarting';
+
+/** The host gets new settings, or waits for the next attempt; its Node stays in service. */
+export function isSettingPhase(phase: string | undefined): phase is SettingPhase {
+  return phase === 'Refreshing' || phase === 'Restarting';
+}
+
 /** In the order in which they are considered. */
 export const journeyNames = [
   'remove',

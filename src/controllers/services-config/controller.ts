@@ -11,8 +11,8 @@ import type { FactsSource } from '#cluster/facts-source.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { byServicesVersion, servicesVersion } from '#cluster/services-index.ts';
 import { eventText } from '#contract/events.ts';
-import { nodeAnnotation, servicesAnnotation } from '#contract/names.ts';
-import { servicesConfigMap } from '#contract/services/print.ts';
+import { nodeAnnotation } from '#contract/names.ts';
+import { saltMetadata, servicesConfigMap } from '#contract/services/print.ts';
 import { servicesConfigMapName } from '#contract/version.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
@@ -159,8 +159,8 @@ class FormerMaps {
   async restore(name: string, log: Log, signal: AbortSignal): Promise<void> {
     const { client, namespace } = this.#parts;
     const { data, salt = '' } = this.#seen.get(name) ?? {};
-    const annotations = salt === '' ? {} : { annotations: { [servicesAnnotation.salt]: salt } };
-    const map: ConfigMap = { metadata: { name, namespace, ...annotations }, ...(data && { data }), immutable: true };
+    const metadata = { name, namespace, ...saltMetadata(salt) };
+    const map: ConfigMap = { metadata, ...(data && { data }), immutable: true };
     if (data === undefined) {
       const isNew = this.#events.report(name, [referenceTo(configMaps, map)], [eventText.servicesMissing(name)]);
       if (isNew) log.warn('Services ConfigMap of a former version is missing', { ConfigMap: name });

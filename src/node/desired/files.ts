@@ -125,7 +125,7 @@ function startFile(path: string, content: string, sensitive = false): NodeFile {
 
 /**
  * Changes when any path or content does. The hash can be read by many, and a file may contain a password that can be guessed:
- * without the salt nobody can check a guess.
+ * without the salt no guess can be checked.
  */
 export function filesHash(files: readonly NodeFile[], salt: Secret): string {
   // Hashes of contents, so that content cannot be confused with paths.

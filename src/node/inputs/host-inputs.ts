@@ -238,11 +238,10 @@ function registryInput(sources: Sources, { log }: HostInputParts): Pick<Settings
   const logins = pullSecret && lastLogins.read(pullSecret.store.list()[0]);
   const { files, warnings: ofRegistries } = registryFiles(objects, logins);
   const warnings = [...ofRegistries, ...(lastLogins.problem === undefined ? [] : [lastLogins.problem])];
-  const texts = warnings.map(({ message }) => message);
   // They are computed again after every change of the cluster, and for every host that joins.
-  for (const [index, error] of warnings.entries())
-    if (!loggedWarnings.has(texts[index] ?? '')) log.warn('A registry setting is not used', { error });
-  sources.loggedWarnings = new Set(texts);
+  for (const error of warnings)
+    if (!loggedWarnings.has(error.message)) log.warn('A registry setting is not used', { error });
+  sources.loggedWarnings = new Set(warnings.map(({ message }) => message));
   return { registries: files, ...(logins !== undefined && { logins }) };
 }
 

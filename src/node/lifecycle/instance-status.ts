@@ -14,7 +14,9 @@ import {
   type InstanceReboot,
   type InstanceRecord,
   instanceCondition,
+  isSettingPhase,
   type JourneyName,
+  type SettingPhase,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
@@ -102,7 +104,7 @@ export function configuringStatus(
   phase: InstancePhase = 'Configuring',
 ): StatusChange {
   if (phase === 'Upgrading' || phase === 'RollingBack') return upgradingStatus(view, stamp, phase);
-  if (phase === 'Refreshing' || phase === 'Restarting') return settingStatus(view, stamp, phase);
+  if (isSettingPhase(phase)) return settingStatus(view, stamp, phase);
   const { journal } = view;
   const hasFailed = hasFailedStep(journal);
   const kind = runningKind(phase);
@@ -128,7 +130,7 @@ function upgradingStatus(view: JourneyView, stamp: StatusStamp, phase: 'Upgradin
 }
 
 /** Pods go on, and new ones may come. A failure stays visible until the settings are applied. */
-function settingStatus(view: JourneyView, stamp: StatusStamp, phase: 'Refreshing' | 'Restarting'): StatusChange {
+function settingStatus(view: JourneyView, stamp: StatusStamp, phase: SettingPhase): StatusChange {
   const { journal, isReady = false } = view;
   const reason = conditionReason[phase === 'Refreshing' ? 'refreshing' : 'restarting'];
   const ready = { type: instanceCondition.ready, status: isReady ? 'True' : 'False' } as const;

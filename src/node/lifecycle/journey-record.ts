@@ -5,11 +5,12 @@ import type { Log } from '#base/log.ts';
 import { removeAcceptance } from '#cluster/patch-instance.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
-import type {
-  InstanceJourney,
-  InstancePhase,
-  InstanceReboot,
-  InstanceRecord,
+import {
+  type InstanceJourney,
+  type InstancePhase,
+  type InstanceReboot,
+  type InstanceRecord,
+  isSettingPhase,
 } from '#contract/windows-instance/resource.ts';
 import type { Client } from '#kube/client.ts';
 import { mergeRecord } from '../record.ts';
@@ -157,10 +158,10 @@ export class JourneyRecord implements AsyncDisposable {
 
   /** Never rejects: the caller has the failure itself to report. */
   async fail(failure: AppError, { isTransient, nextAttemptMs }: { isTransient: boolean; nextAttemptMs: number }) {
-    const [phase, isOfSettings] = [this.#phase, this.#phase === 'Refreshing' || this.#phase === 'Restarting'];
+    const phase = this.#phase;
     this.#status = () => {
       const stamp = { ...this.#stamp(), nextAttemptMs };
-      if (isOfSettings) return unsettledStatus(this.#view(), failure, phase, stamp);
+      if (isSettingPhase(phase)) return unsettledStatus(this.#view(), failure, phase, stamp);
       return failedStatus(this.#view(), failure, isTransient, stamp);
     };
     try {

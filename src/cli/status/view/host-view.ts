@@ -3,11 +3,12 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { RemovedHost } from '#contract/removed-hosts.ts';
 import type { Grant } from '#contract/rollout-grants.ts';
-import type {
-  InstanceActivity,
-  InstanceProgress,
-  InstanceSource,
-  TimelineStep,
+import {
+  type InstanceActivity,
+  type InstanceProgress,
+  type InstanceSource,
+  isSettingPhase,
+  type TimelineStep,
 } from '#contract/windows-instance/resource.ts';
 import type { Machine, MachineSet } from '#kube/resources-openshift.ts';
 import type { PinnedKey } from './pinned-key.ts';
@@ -139,11 +140,6 @@ export function rowKey({ source }: HostView): string {
 /** A second entry or instance of a host that has a row already. */
 export function isDuplicate({ phase }: HostView): boolean {
   return phase === duplicatePhase;
-}
-
-/** The host gets new settings, or waits for the next attempt. */
-export function isSettingPhase(phase: string | undefined): boolean {
-  return phase === 'Refreshing' || phase === 'Restarting';
 }
 
 /** Its Node works, but new settings could not be brought to it. */

@@ -3,20 +3,14 @@ import { nodeAnnotation } from '#contract/names.ts';
 import type { NodeView } from '#contract/node.ts';
 import {
   instanceCondition,
+  isSettingPhase,
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import { pinnedVersionOf } from '#contract/windows-instance/upgrade-state.ts';
 import { type Condition, findCondition } from '#base/condition.ts';
 import { valueText } from './amounts.ts';
-import {
-  type ClusterView,
-  duplicatePhase,
-  type HostProblem,
-  type HostView,
-  isSettingPhase,
-  type Removal,
-} from './host-view.ts';
+import { type ClusterView, duplicatePhase, type HostProblem, type HostView, type Removal } from './host-view.ts';
 import { notReady, problemOf, settingsFailure, slowStep } from './instance-problem.ts';
 import { nodeNamed } from './lookups.ts';
 import { pinnedKeyOf } from './pinned-key.ts';

@@ -4,13 +4,14 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import {
   type InstanceActivity,
   instanceCondition,
+  isSettingPhase,
   type TimelineStep,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { file } from '#contract/paths.ts';
 import { conditionReason } from '#node/lifecycle/instance-status.ts';
-import { type HostProblem, isSettingPhase } from './host-view.ts';
+import type { HostProblem } from './host-view.ts';
 
 export const { nodeNotReady: notReady, slowStep } = conditionReason;
 /** Reasons in other forms are not failures. */

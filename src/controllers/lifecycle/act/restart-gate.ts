@@ -9,9 +9,9 @@ import type { Work } from './work.ts';
 export class FirstRestart {
   #name: string | undefined;
 
-  /** Holds others back until it is disposed of, if there is no other one. */
-  take(name: string): Disposable {
-    if (this.#name !== undefined) return { [Symbol.dispose]: () => undefined };
+  /** Holds others back until it is disposed of; undefined if there is another one. */
+  take(name: string): Disposable | undefined {
+    if (this.#name !== undefined) return undefined;
     this.#name = name;
     return { [Symbol.dispose]: () => (this.#name = undefined) };
   }

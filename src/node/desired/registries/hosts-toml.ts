@@ -22,7 +22,7 @@ export function directToml(source: string, isInsecure: IsInsecure): string {
 }
 
 /**
- * No host of the file can pull, so containerd refuses an image of the registry and contacts nobody. The name is reserved and
+ * No host of the file can pull, so containerd refuses an image of the registry and contacts no host. The name is reserved and
  * never resolves, in case a version ignores `capabilities`; without a server containerd would take the registry itself.
  */
 export function blockedToml(): string {
