@@ -1,5 +1,5 @@
 # Two commands for a fresh clone: `make sandbox` shows the product at work, `make test` passes all tests.
-.PHONY: test check sandbox bench build format install
+.PHONY: test check sandbox bench build release format install
 
 install:
 	@tools/install.sh
@@ -17,8 +17,13 @@ sandbox: install
 bench: install
 	npm run bench --
 
+# One executable for Linux: dist/wmco.
 build: install
 	npm run build
+
+# Everything of a release in dist/release: make release VERSION=11.0.0 PAYLOAD=folder
+release: install
+	npm run release -- $(if $(VERSION),--version $(VERSION)) $(if $(PAYLOAD),--payload $(PAYLOAD))
 
 format: install
 	npm run format

@@ -1,19 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sourceVersion } from '../src/cli/version.ts';
-import { bundle } from './bundle.ts';
+import { readBuild } from './release/build.ts';
+import { buildProgram } from './release/program.ts';
 
-/** Bundles the command line into one file that needs only Node.js. */
-const root = join(import.meta.dirname, '..');
-const outfile = join(root, 'dist', 'wmco.mjs');
-const version = process.env['WMCO_VERSION'] ?? sourceVersion();
+/** `npm run build`: the command line as one executable for Linux. */
+const output = join(import.meta.dirname, '..', 'dist', 'wmco');
+const { WMCO_VERSION: version, SOURCE_DATE_EPOCH: sourceDateEpoch } = process.env;
 
-await bundle(join(root, 'src/bin/wmco.ts'), outfile, {
-  "process.env['WMCO_VERSION']": JSON.stringify(version),
-  'process.env.WMCO_VERSION': JSON.stringify(version),
-});
-await chmod(outfile, 0o755);
-const { size } = await stat(outfile);
-console.log(`${outfile}: ${Math.ceil(size / 1024)} KB, version ${version}`);
-console.log(execFileSync(process.execPath, [outfile, 'version'], { encoding: 'utf8' }).trim());
+const build = readBuild({ ...(version && { version }), ...(sourceDateEpoch && { sourceDateEpoch }) });
+const { bytes, sha256 } = await buildProgram({ build, output });
+console.log(`${output}: ${(bytes / 1e6).toFixed(1)} MB\nsha256 ${sha256}`);
+console.log(execFileSync(output, ['version'], { encoding: 'utf8' }).trim());

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
-import { operatorName } from '../src/contract/names.ts';
+import { defaultNamespace, operatorName } from '../src/contract/names.ts';
+import { defaultImage } from '../src/install/image-reference.ts';
+import { installManifests } from '../src/install/manifests.ts';
+import type { PlatformKind } from '../src/install/namespace.ts';
 import { admissionManifests } from '../src/operator/admission-policies.ts';
 import { lastingTokenPermissions } from '../src/node/inputs/lasting-tokens.ts';
 import { operatorPermissions } from '../src/operator/permissions.ts';
@@ -17,6 +21,7 @@ const root = join(import.meta.dirname, '..');
 /** `npm run generate` writes these files; a test fails when one is out of date. */
 export const generated: Record<string, () => string> = {
   'docs/reference/errors.md': errorPage,
+  'src/payload/release-key.ts': releaseKeyModule,
   'docs/windows-api.md': windowsApiPage,
   'docs/reference/rights.md': rightsPage,
   'deploy/crd/windowsinstances.yaml': () =>
@@ -31,7 +36,20 @@ export const generated: Record<string, () => string> = {
   'deploy/rbac/kubernetes.yaml': () => rbacFile(kubernetesManifests()),
   'deploy/rbac/lasting-tokens.yaml': () => lastingTokenFile('operator'),
   'deploy/rbac/openshift-lasting-tokens.yaml': () => lastingTokenFile('openshift'),
+  ...kustomizeBase('openshift'),
+  ...kustomizeBase('kubernetes'),
 };
+
+/** All objects of an installation in one file, for `kubectl apply -f` and `kubectl apply -k`. */
+function kustomizeBase(kind: PlatformKind): Record<string, () => string> {
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const base = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: ['install.yaml'] };
+  const manifests = () => installManifests({ kind, namespace: defaultNamespace, image: defaultImage(version) });
+  return {
+    [`deploy/${kind}/kustomization.yaml`]: () => yamlFile([base], 'tools/generate.ts'),
+    [`deploy/${kind}/install.yaml`]: () => yamlFile(manifests(), 'src/install/manifests.ts'),
+  };
+}
 
 /** Needed only with `--allow-lasting-tokens`. */
 function lastingTokenFile(name: (typeof manifestFiles)[number]): string {
@@ -46,6 +64,14 @@ function rbacFile(documents: readonly Manifest[]): string {
 function yamlFile(documents: readonly object[], source: string): string {
   const head = `# Generated from ${source} by \`npm run generate\`.\n`;
   return head + documents.map(each => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
+}
+
+/** The key becomes part of the program: a file beside it could be replaced together with the payload. */
+function releaseKeyModule(): string {
+  const pem = readFileSync(join(root, 'payload', 'release-key.pub'), 'utf8');
+  return `/** The public key of releases. Generated from payload/release-key.pub by \`npm run generate\`. */
+export const releaseKey = \`${pem}\`;
+`;
 }
 
 function errorPage(): string {

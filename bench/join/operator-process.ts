@@ -1,5 +1,6 @@
 import './limit-memory.ts';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -80,6 +81,8 @@ process.on('message', (word: OperatorRequest) => {
 process.once('SIGTERM', () => process.exit());
 process.once('disconnect', () => process.exit());
 
+const keyFile = join(options.payloadFolder, 'payload-key.pub');
+
 await runOperator(
   {
     client,
@@ -91,7 +94,11 @@ await runOperator(
     },
     dialTcp: async () => undefined,
     resolver: names,
-    payload: await openPayload({ folder: options.payloadFolder, cacheFolder: options.cacheFolder }),
+    payload: await openPayload({
+      folder: options.payloadFolder,
+      cacheFolder: options.cacheFolder,
+      key: { publicPem: readFileSync(keyFile, 'utf8'), keyName: keyFile },
+    }),
     clock: systemClock,
     log: createLog(line => void process.stderr.write(line), systemClock),
     metrics,

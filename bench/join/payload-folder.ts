@@ -1,7 +1,8 @@
-import { createWriteStream, mkdirSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { payloadFor } from '../../src/node/payload.ts';
+import { writeSigned } from '../../test/kit/payload-key.ts';
 import { type PayloadRelease, sandboxPayload } from '../../src/bin/sandbox-factory.ts';
 
 /** Writes a payload as in an image: incompressible programs of this total size, and their checksums. */
@@ -20,5 +21,5 @@ export async function writePayload(folder: string, release: PayloadRelease, byte
   const listed = new Set(payloadFor('None').map(({ name }) => name));
   const others = [...payloadFor('AWS'), ...payloadFor('Azure')].filter(({ name }) => !listed.has(name));
   for (const { name } of others) lines.push(`${'0'.repeat(64)}  ${name}\n`);
-  writeFileSync(join(folder, 'sha256sum'), lines.join(''));
+  writeSigned(folder, lines.join(''));
 }

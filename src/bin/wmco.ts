@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { existsSync, realpathSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
+import { isSea } from 'node:sea';
 import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
 import type { CommandLine } from '#base/command-line.ts';
@@ -9,18 +10,26 @@ import { asciiText, needsAscii } from '#cli/ascii-text.ts';
 import { main } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
 import type { Program } from '#cli/program.ts';
+import { named, programNameOf } from '#cli/program-name.ts';
 import { rolloutCommandLines, rolloutSummary } from '#cli/rollout/options.ts';
 import { shellWord } from '#cli/shell-quote.ts';
-import type { AskingTerminal, LiveTerminal } from '#cli/terminal.ts';
-import { sourceVersion } from '#cli/version.ts';
+import type { AskingTerminal, ExitCode, LiveTerminal } from '#cli/terminal.ts';
+import { type BuildFacts, sourceVersion } from '#cli/version.ts';
+import { operatorName } from '#contract/names.ts';
 
-// The bundler replaces this variable with the version; from source, git has it.
+// The bundler replaces these variables with their values; from source, git has the version.
 const builtVersion = process.env['WMCO_VERSION'];
+const buildText = process.env['WMCO_BUILD'];
+const build = buildText === undefined ? undefined : (JSON.parse(buildText) as BuildFacts);
 const version = () => builtVersion ?? sourceVersion();
 const runtime = `${process.version} ${process.platform}/${process.arch}`;
+/** The name of the file that was called, which may be a link. */
+const calledAs = basename(process.argv0);
+const programName = programNameOf(calledAs);
 const inLocale = needsAscii(process.env) ? asciiText : (text: string) => text;
-const out = (text: string, is?: 'message' | 'data') => void process.stdout.write(is === 'data' ? text : inLocale(text));
-const err = (text: string) => void process.stderr.write(inLocale(text));
+const message = (text: string) => inLocale(named(programName, text));
+const out = (text: string, is?: 'message' | 'data') => void process.stdout.write(is === 'data' ? text : message(text));
+const err = (text: string) => void process.stderr.write(message(text));
 // The log of the operator is data.
 const rawStreams = {
   out: (text: string) => void process.stdout.write(text),
@@ -164,9 +173,11 @@ function askOn(signal: AbortSignal): (question: string) => Promise<string> {
 /** Searched once: live tables show it several times a second. */
 let knownCommand: string | undefined;
 
-/** `wmco` if the shell finds it, else the path of the script that runs this program. */
+/** `wmco` if the shell finds it, or as a plugin; else the path of the file that runs this program. */
 function programCommand(): string {
-  const own = builtVersion === undefined ? join(import.meta.dirname, '..', '..', 'wmco') : (process.argv[1] ?? 'wmco');
+  if (programName !== 'wmco') return programName;
+  const built = isSea() ? process.execPath : (process.argv[1] ?? 'wmco');
+  const own = builtVersion === undefined ? join(import.meta.dirname, '..', '..', 'wmco') : built;
   const folders = (process.env['PATH'] ?? '').split(delimiter).filter(folder => folder !== '');
   const found = folders.map(folder => join(folder, 'wmco')).find(path => existsSync(path));
   return found !== undefined && isSameFile(found, own) ? 'wmco' : shellWord(own);
@@ -180,17 +191,25 @@ function isSameFile(one: string, other: string): boolean {
   }
 }
 
+/** The entry point of the image. */
+async function runAsOperator(words: readonly string[]): Promise<ExitCode> {
+  const { operatorSubcommand } = await import('#operator/subcommand.ts');
+  const about = { program: process.argv0, version: version(), runtime };
+  const result = operatorSubcommand(words, process.env, about);
+  if (result === undefined) return operator.run(words);
+  if (result.code === 0) rawStreams.out(result.out);
+  else rawStreams.err(result.err);
+  return result.code;
+}
+
+function runCommand(words: readonly string[]): Promise<ExitCode> {
+  const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
+  return main(words, terminal, [operator, status, rollout, reboot, remove, sandbox, complete]);
+}
+
 try {
-  const terminal = { out, err, stdin: () => text(process.stdin), version, runtime };
-  process.exitCode = await main(process.argv.slice(2), terminal, [
-    operator,
-    status,
-    rollout,
-    reboot,
-    remove,
-    sandbox,
-    complete,
-  ]);
+  const words = process.argv.slice(2);
+  process.exitCode = await (calledAs === operatorName ? runAsOperator(words) : runCommand(words));
 } catch (error) {
   err(`${errorText(internalError(error))}\n`);
   process.exitCode = 1;

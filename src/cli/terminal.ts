@@ -1,5 +1,6 @@
 import type { Clock } from '#base/clock.ts';
 import type { SafeText } from './safe-text.ts';
+import type { BuildFacts } from './version.ts';
 
 /** Standard streams and version, passed in so that tests can replace them. */
 export interface Terminal {
@@ -11,6 +12,8 @@ export interface Terminal {
   version: () => string;
   /** Node.js version and platform. */
   runtime: string;
+  /** Only of a built program. */
+  build?: BuildFacts;
 }
 
 /** A terminal that can be redrawn, and the process around it. */

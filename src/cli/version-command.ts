@@ -22,9 +22,16 @@ export const versionCommandLine: CommandLine<typeof flags> = {
 /** Runs `wmco version`. */
 export async function versionCommand(words: readonly string[], terminal: Terminal): Promise<ExitCode> {
   const form = parseCommandLine(versionCommandLine, words)?.values.output;
-  const data = { version: terminal.version(), nodeVersion: terminal.runtime };
+  const { runtime: nodeVersion, build } = terminal;
+  const data = {
+    version: terminal.version(),
+    nodeVersion,
+    ...(build && { commit: build.commit, buildDate: build.date }),
+  };
   if (form === undefined) terminal.out(printable(commandHelp(versionCommandLine)));
-  else if (form === 'text') terminal.out(safe`${oneLine(versionLine('wmco', data.version, data.nodeVersion))}\n`);
-  else terminal.out(form === 'json' ? jsonText(data) : yamlText(data), 'data');
+  else if (form === 'text') {
+    const built = build === undefined ? '' : `, commit: "${build.commit}", built: "${build.date}"`;
+    terminal.out(safe`${oneLine(`${versionLine('wmco', data.version, nodeVersion)}${built}`)}\n`, 'data');
+  } else terminal.out(form === 'json' ? jsonText(data) : yamlText(data), 'data');
   return 0;
 }

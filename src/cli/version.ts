@@ -5,6 +5,14 @@ import { versionString } from '#contract/version.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
+/** Of a built program; the bundler adds them. */
+export interface BuildFacts {
+  /** Empty if it was built without git. */
+  commit: string;
+  /** RFC 3339: when the commit was made. */
+  date: string;
+}
+
 /** Version when run from source: package version, commit, and whether the sources were changed since. */
 export function sourceVersion(): string {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };

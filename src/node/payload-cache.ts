@@ -5,12 +5,12 @@ import { createGunzip } from 'node:zlib';
 import { AppError, messageOf } from '#base/errors.ts';
 import type { Log } from '#base/log.ts';
 import { Slots } from '#base/waiting/slots.ts';
+import { fileOfTar } from '#payload/tar.ts';
 import { type BundleFile, type PackedFacts, packStream, type Reading } from './bundle.ts';
 import { checkedPieces, checkFile, chunksOf, type FileSum, pieces, Sum } from './checked-file.ts';
 import { Packer } from './packer.ts';
 import type { PlainFile } from './payload-source.ts';
 import { ensurePrivateFolder, openNew } from './private-folder.ts';
-import { fileOfTar } from './tar.ts';
 import { transformed } from './transformed.ts';
 
 /** A program of the payload. */

@@ -3,15 +3,10 @@ import { join } from 'node:path';
 import { AppError } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
 import { agentName } from '#contract/names.ts';
+import { type Checksums, parseChecksums } from '#payload/checksums.ts';
+import { checksumFile, checkSignature, signatureFile } from '#payload/signature.ts';
 import type { BundleFile } from './bundle.ts';
-import {
-  type Checksums,
-  checkPayload,
-  optionalPrograms,
-  parseChecksums,
-  type PayloadFile,
-  payloadFor,
-} from './payload.ts';
+import { checkPayload, optionalPrograms, type PayloadFile, payloadFor } from './payload.ts';
 import { PayloadCache } from './payload-cache.ts';
 import { ensurePrivateFolder } from './private-folder.ts';
 
@@ -39,14 +34,27 @@ export interface PayloadOptions {
   folder: string;
   /** Private folder for packed programs; valid files of an earlier run are used again. */
   cacheFolder: string;
+  /** The public key that must have signed the list of checksums. */
+  key: TrustedKey;
   log?: Log;
+}
+
+export interface TrustedKey {
+  /** PEM. */
+  publicPem: string;
+  /** Where it comes from, for messages. */
+  keyName: string;
 }
 
 const agentFile = `${agentName}.exe`;
 
-/** Opens the payload of the image. Fails if a program has no checksum. Programs are read on first use. */
-export async function openPayload({ folder, cacheFolder, log = silentLog }: PayloadOptions): Promise<PayloadSource> {
-  const checksums = parseChecksums(await readText(join(folder, 'sha256sum')));
+/**
+ * Opens the payload of the image. Fails if its list of checksums is not signed by the key, or if a program has no checksum. Programs are
+ * read on first use, and checked then.
+ */
+export async function openPayload(options: PayloadOptions): Promise<PayloadSource> {
+  const { folder, cacheFolder, key, log = silentLog } = options;
+  const checksums = await signedChecksums(folder, key);
   const problems = checkPayload(checksums);
   const [first] = problems;
   if (first !== undefined) {
@@ -89,9 +97,23 @@ function hashOf({ name }: PayloadFile, checksums: Checksums): string {
   return checksums[name] ?? '';
 }
 
-async function readText(path: string): Promise<string> {
+/** Parses the bytes that the signature was checked for: the file is read once. */
+async function signedChecksums(folder: string, key: TrustedKey): Promise<Checksums> {
+  const path = join(folder, checksumFile);
+  const content = await readBytes(path);
+  const signature = await readFile(join(folder, signatureFile), 'latin1').catch((cause: unknown) => {
+    throw new AppError('PAYLOAD_UNSIGNED', `${join(folder, signatureFile)} cannot be read: the payload is not signed`, {
+      remedy: 'Use a payload that `wmco payload pack` has made.',
+      cause,
+    });
+  });
+  checkSignature({ content, signature, path, ...key });
+  return parseChecksums(content.toString('utf8'));
+}
+
+async function readBytes(path: string): Promise<Buffer> {
   try {
-    return await readFile(path, 'utf8');
+    return await readFile(path);
   } catch (cause) {
     throw new AppError('PAYLOAD_UNREADABLE', `the list of checksums ${path} cannot be read`, {
       remedy: 'Set --payload-dir to the folder of a payload that was built for this operator.',

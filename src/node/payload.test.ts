@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import { errorOf } from '../../test/kit/outcome.ts';
 import { platforms } from '#contract/names.ts';
 import { file, splitPath } from '#contract/paths.ts';
-import { checkPayload, parseChecksums, payloadFor, optionalPrograms } from './payload.ts';
+import { parseChecksums } from '#payload/checksums.ts';
+import { checkPayload, payloadFor, optionalPrograms } from './payload.ts';
 
 const [one, two] = ['1'.repeat(64), 'ab'.repeat(32)];
 const names = (platform: string) => payloadFor(platform).map(({ name }) => name);

@@ -1,5 +1,6 @@
-import { AppError, shown } from '#base/errors.ts';
+import { AppError } from '#base/errors.ts';
 import { dir } from '#contract/paths.ts';
+import type { Checksums } from '#payload/checksums.ts';
 
 /** A program that is installed on hosts. */
 export interface PayloadFile {
@@ -19,7 +20,7 @@ export interface PayloadFile {
  * Programs that are copied unchanged. Not here: the configuration of containerd and of the exporter, which is generated, and the
  * PowerShell scripts of the Go operator, which the agent replaces.
  */
-const payloadFiles: readonly PayloadFile[] = [
+export const payloadFiles: readonly PayloadFile[] = [
   // The agent comes first, because it unpacks and checks the others.
   payloadFile('windows-instance-config-daemon.exe', dir.k),
   payloadFile('hybrid-overlay-node.exe', dir.k),
@@ -53,21 +54,6 @@ export function optionalPrograms(checksums: Checksums): string[] {
     .map(({ name }) => name);
 }
 
-/** Lower-case hex SHA-256 of the uncompressed files, by file name. */
-export type Checksums = Readonly<Record<string, string>>;
-
-/** Parses the output of `sha256sum`. */
-export function parseChecksums(text: string): Checksums {
-  const checksums = new Map<string, string>();
-  for (const line of text.split('\n').map(raw => raw.trim())) {
-    if (line === '') continue;
-    const { name, hash } = parseLine(line);
-    if (checksums.has(name)) throw malformed(`file name ${shown(name)} is listed twice`);
-    checksums.set(name, hash);
-  }
-  return Object.fromEntries(checksums);
-}
-
 /** One error for every payload file without a checksum; all platforms unless one is given. */
 export function checkPayload(checksums: Checksums, platform?: string): AppError[] {
   const files = platform === undefined ? payloadFiles : payloadFor(platform);
@@ -85,20 +71,4 @@ export function checkPayload(checksums: Checksums, platform?: string): AppError[
 function payloadFile(source: string, directory: string, platforms?: readonly string[]): PayloadFile {
   const name = source.slice(source.lastIndexOf('/') + 1);
   return { source, name, directory, ...(platforms && { platforms }) };
-}
-
-function parseLine(line: string): { name: string; hash: string } {
-  const cut = line.indexOf('  ');
-  const [hash, path] = cut === -1 ? ['', ''] : [line.slice(0, cut), line.slice(cut + 2)];
-  const name = path.slice(path.lastIndexOf('/') + 1).trim();
-  if (name === '' || !/^[0-9a-fA-F]{64}$/.test(hash)) {
-    throw malformed(`unexpected sha256sum line format ${shown(line)}`);
-  }
-  return { name, hash: hash.toLowerCase() };
-}
-
-function malformed(message: string): AppError {
-  return new AppError('CHECKSUMS_MALFORMED', `sha256sum: ${message}`, {
-    remedy: 'Create the file again with `sha256sum`: one line per payload file, each file name once.',
-  });
 }

@@ -28,11 +28,11 @@ const listOf = (object: string, member: string) =>
 const mapOf = (object: string, member: string) =>
   `has(${object}.metadata.${member}) ? ${object}.metadata.${member} : {}`;
 
-const reports: Policy = {
+const reportsIn = (namespace: string): Policy => ({
   name: `${operatorName}-agent-reports`,
   requester: `request.userInfo.groups.exists(group, group == '${identity.agentsGroup}')`,
   resources: ['configmaps'],
-  namespace: defaultNamespace,
+  namespace,
   variables: {
     finalizers: listOf('object', 'finalizers'),
     owners: listOf('object', 'ownerReferences'),
@@ -47,7 +47,7 @@ const reports: Policy = {
     ['size(variables.annotations) == 0', 'an agent must not set annotations'],
     ['!has(object.binaryData) && !has(object.immutable)', 'an agent may write data only'],
   ],
-};
+});
 
 const cloudTaint = 'node.cloudprovider.kubernetes.io/uninitialized';
 const cloudLabels = [
@@ -102,8 +102,8 @@ const cloudNodes: Policy = {
 };
 
 /** Policies with their bindings; a request for which a policy fails to evaluate is denied. */
-export function admissionManifests(): AdmissionManifest[] {
-  return [reports, cloudNodes].flatMap(policy => [policyManifest(policy), bindingManifest(policy)]);
+export function admissionManifests(namespace: string = defaultNamespace): AdmissionManifest[] {
+  return [reportsIn(namespace), cloudNodes].flatMap(policy => [policyManifest(policy), bindingManifest(policy)]);
 }
 
 const apiVersion = 'admissionregistration.k8s.io/v1';

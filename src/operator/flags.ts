@@ -23,6 +23,10 @@ const flags = {
     default: '/tmp/windows-machine-config-operator',
     help: 'folder for packed programs',
   },
+  'payload-key': {
+    value: 'file',
+    help: 'public key (PEM) that must have signed the payload; default is the key of the release',
+  },
   'max-parallel-joins': { value: 'number', default: '20', help: 'hosts that are configured at the same time' },
   'max-parallel-uploads': {
     value: 'number',

@@ -21,14 +21,14 @@ const ofEvents: readonly Permission[] = (['own namespace', { namespace: nodeEven
   verbs: ['create', 'patch'],
 }));
 
-/** The pod uses the host network, which OpenShift restricts. */
+/** The pod uses the host network, which OpenShift restricts; `hostnetwork` would not allow its seccomp profile. */
 const ofPod: readonly Permission[] = [
   {
     in: 'cluster',
     group: 'security.openshift.io',
     resources: ['securitycontextconstraints'],
     verbs: ['use'],
-    names: ['hostnetwork'],
+    names: ['hostnetwork-v2'],
   },
 ];
 

@@ -7,6 +7,7 @@ import { agentName } from '#contract/names.ts';
 import { payloadFor } from '#node/payload.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
 import { type OperatorScene, operatorScene } from '../../test/kit/operator-scene.ts';
+import { writeSigned } from '../../test/kit/payload-key.ts';
 import { repositoryRoot } from '../../test/kit/run-wmco.ts';
 import { ask } from '../../test/kit/running-server.ts';
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wmco-process-'));
   const names = ['', 'AWS', 'Azure'].flatMap(platform => payloadFor(platform).map(({ name }) => name));
   const lines = [...new Set([...names, `${agentName}.exe`])].map(name => `${'a'.repeat(64)}  ${name}`);
-  await writeFile(join(folder, 'sha256sum'), `${lines.join('\n')}\n`);
+  writeSigned(folder, `${lines.join('\n')}\n`);
   await writeFile(join(folder, 'kubeconfig'), cluster.kubeconfigFor());
 });
 afterAll(async () => {
@@ -35,6 +36,7 @@ function start(...flags: string[]) {
     'operator',
     `--kubeconfig=${join(folder, 'kubeconfig')}`,
     `--payload-dir=${folder}`,
+    `--payload-key=${join(folder, 'payload-key.pub')}`,
     `--payload-cache-dir=${join(folder, 'cache')}`,
     '--metrics-bind-address=127.0.0.1:0',
     '--health-probe-bind-address=127.0.0.1:0',

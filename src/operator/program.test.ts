@@ -5,16 +5,18 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { agentName } from '#contract/names.ts';
 import { payloadFor } from '#node/payload.ts';
 import { startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
+import { writeSigned } from '../../test/kit/payload-key.ts';
 import { operatorProgram } from './program.ts';
 
 let folder: string;
 /** The default cache may belong to another user of this machine. */
-const payload = () => `--payload-dir ${folder} --payload-cache-dir ${join(folder, 'cache')}`;
+const payload = () =>
+  `--payload-dir ${folder} --payload-key ${join(folder, 'payload-key.pub')} --payload-cache-dir ${join(folder, 'cache')}`;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wmco-program-'));
   const names = ['', 'AWS', 'Azure'].flatMap(platform => payloadFor(platform).map(({ name }) => name));
   const lines = [...new Set([...names, `${agentName}.exe`])].map(name => `${'a'.repeat(64)}  ${name}`);
-  await writeFile(join(folder, 'sha256sum'), `${lines.join('\n')}\n`);
+  writeSigned(folder, `${lines.join('\n')}\n`);
 });
 afterAll(() => rm(folder, { recursive: true }));
 

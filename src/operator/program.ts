@@ -13,7 +13,8 @@ import { type KubeconfigFile, parseKubeconfigFiles } from '#kube/config/kubeconf
 import { connectionOf } from '#kube/config/load-kubeconfig.ts';
 import { MemoryMetrics } from '#kube/controller/metrics.ts';
 import { createClient } from '#kube/http-client.ts';
-import { openPayload } from '#node/payload-source.ts';
+import { openPayload, type TrustedKey } from '#node/payload-source.ts';
+import { releaseKey } from '#payload/release-key.ts';
 import { operatorLine } from './flags.ts';
 import { runOperator } from './operator.ts';
 import { readOptions, type StartOptions } from './settings.ts';
@@ -59,7 +60,8 @@ async function run(options: StartOptions, deps: ProgramDeps, log: Log): Promise<
   log.info('node', { version: deps.runtime });
   const rotation = Object.entries(settings.logRotation).filter(([, value]) => value !== '');
   if (rotation.length > 0) log.info('log rotation configured', Object.fromEntries(rotation));
-  const payload = await openPayload({ folder: options.payloadDir, cacheFolder: options.payloadCacheDir, log });
+  const { payloadDir: folder, payloadCacheDir: cacheFolder } = options;
+  const payload = await openPayload({ folder, cacheFolder, key: await payloadKey(options), log });
   const newClient = await clientFactory(options, deps, log);
   const [client, leaseClient] = [newClient(), newClient()];
   const metrics = new MemoryMetrics();
@@ -71,6 +73,18 @@ async function run(options: StartOptions, deps: ProgramDeps, log: Log): Promise<
     );
   } finally {
     await Promise.all([client.close(), leaseClient.close()]);
+  }
+}
+
+async function payloadKey({ payloadKey: path }: StartOptions): Promise<TrustedKey> {
+  if (path === undefined) return { publicPem: releaseKey, keyName: 'the key of the release' };
+  try {
+    return { publicPem: await readFile(path, 'utf8'), keyName: path };
+  } catch (cause) {
+    throw new AppError('PAYLOAD_KEY_INVALID', `the public key ${path} cannot be read`, {
+      remedy: 'Set --payload-key to the public key of your payload, or omit it for the key of the release.',
+      cause,
+    });
   }
 }
 

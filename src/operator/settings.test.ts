@@ -16,6 +16,7 @@ test('has usual values for everything but the namespace', () => {
   expect(read()).toEqual({
     kubeconfig: undefined,
     payloadDir: '/payload',
+    payloadKey: undefined,
     payloadCacheDir: '/tmp/windows-machine-config-operator',
     settings: {
       namespace: 'wmco',
@@ -87,6 +88,7 @@ const places: [line: string, want: object][] = [
   ['--kubeconfig /k', { kubeconfig: '/k' }],
   ['--kubeconfig=', { kubeconfig: undefined }],
   ['--payload-dir /p', { payloadDir: '/p' }],
+  ['--payload-key /k.pub', { payloadKey: '/k.pub' }],
   ['--payload-cache-dir /c', { payloadCacheDir: '/c' }],
 ];
 for (const [line, want] of places) test(`takes ${line}`, () => expect(read(line)).toMatchObject(want));

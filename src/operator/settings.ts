@@ -51,6 +51,8 @@ export interface StartOptions {
   kubeconfig: string | undefined;
   payloadDir: string;
   payloadCacheDir: string;
+  /** File; undefined for the key of the release. */
+  payloadKey: string | undefined;
 }
 
 /** Reads command line and environment; undefined for `--help`. */
@@ -66,6 +68,7 @@ export function readOptions(
     kubeconfig: values.kubeconfig || undefined,
     payloadDir: values['payload-dir'],
     payloadCacheDir: values['payload-cache-dir'],
+    payloadKey: values['payload-key'] || undefined,
   };
 }
 

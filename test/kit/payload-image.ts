@@ -7,6 +7,7 @@ import { onTestFinished } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
 import { payloadFor } from '../../src/node/payload.ts';
 import { openPayload } from '../../src/node/payload-source.ts';
+import { testKey, writeSigned } from './payload-key.ts';
 import { recordedLog } from './recorded-log.ts';
 import { tarOf } from './tar-archive.ts';
 
@@ -40,8 +41,8 @@ export async function image({ plain = () => false, contents = {}, checksums }: I
     else await writeFile(`${path}.tar.gz`, await promisify(gzip)(tarOf({ [name]: contentOf(name) })));
   }
   const lines = every.map(({ source, name }) => `${sha256(contentOf(name))}  payload/${source}`);
-  await writeFile(join(folder, 'sha256sum'), checksums ?? `${lines.join('\n')}\n`);
+  writeSigned(folder, checksums ?? `${lines.join('\n')}\n`);
   const recorded = recordedLog();
-  const open = () => openPayload({ folder, cacheFolder, log: recorded.log });
+  const open = () => openPayload({ folder, cacheFolder, key: testKey, log: recorded.log });
   return { folder, cacheFolder, log: recorded, open };
 }

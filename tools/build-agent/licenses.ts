@@ -1,5 +1,5 @@
 /** SPDX identifiers of licenses that allow distribution inside the .exe. */
-const accepted = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Apache-2.0'];
+const accepted = ['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD', 'Apache-2.0', 'Unlicense'];
 
 export function checkLicense(name: string, license: string | undefined): void {
   if (license !== undefined && accepted.includes(license)) return;

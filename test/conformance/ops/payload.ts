@@ -1,4 +1,4 @@
-import { parseChecksums } from '../../../src/node/payload.ts';
+import { parseChecksums } from '../../../src/payload/checksums.ts';
 import type { Input, Operation } from '../row.ts';
 
 export const ops: Record<string, Operation> = {

@@ -109,6 +109,7 @@ export class OperatorProcess implements AsyncDisposable {
       join(repositoryRoot, 'src/bin/wmco.ts'),
       'operator',
       `--payload-dir=${payload}`,
+      `--payload-key=${join(payload, 'payload-key.pub')}`,
       `--payload-cache-dir=${join(folder, `cache-${version}`)}`,
       `--kubelet-version=${kubeletVersion}`,
       '--metrics-bind-address=127.0.0.1:0',

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { copyFile, constants, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, constants, mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { agentName } from '../../../src/contract/names.ts';
 import { type PayloadFile, payloadFor } from '../../../src/node/payload.ts';
+import { writeSigned } from '../payload-key.ts';
 import type { Programs } from './operator-bundle.ts';
 
 /** Makes the payload folder of an image: the agent itself, and a double for every other program. */
@@ -25,7 +26,7 @@ export async function makePayload(
     hashes[name] = await hashOf(from);
   }
   const lines = Object.entries(hashes).map(([name, hash]) => `${hash}  ${name}\n`);
-  await writeFile(join(folder, 'sha256sum'), lines.join(''));
+  writeSigned(folder, lines.join(''));
   return hashes;
 }
 
