@@ -16,6 +16,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type HostKey, parseHostKey } from '../../src/host/host-key.ts';
 import { authorizedKey, type PublicKey } from '../../src/host/keys/public-key.ts';
 import { Guard } from './cluster/component.ts';
+import { ensurePrograms } from './debian-package.ts';
 
 export type HostKeyType = 'ed25519' | 'ecdsa' | 'rsa';
 
@@ -49,7 +50,8 @@ const uid = 61_001;
 
 /** Debian's OpenSSH on a loopback port, with its own user, configuration and keys. Needs root. */
 export async function startOpenSsh(settings: OpenSshSettings): Promise<OpenSsh> {
-  const sshd = installed();
+  const sshd = '/usr/sbin/sshd';
+  ensurePrograms(sshd);
   const folder = mkdtempSync(join(tmpdir(), 'wmco-openssh-'));
   const guard = new Guard(folder);
   const [home, small, chroot] = ['home', 'small', 'chroot'].map(name => join(folder, name)) as [string, string, string];
@@ -85,13 +87,6 @@ export async function startOpenSsh(settings: OpenSshSettings): Promise<OpenSsh> 
       await guard.release();
     },
   };
-}
-
-function installed(): string {
-  const sshd = '/usr/sbin/sshd';
-  if (!existsSync(sshd)) spawnSync(join(import.meta.dirname, 'install-openssh.sh'), { timeout: 180_000 });
-  if (existsSync(sshd)) return sshd;
-  throw new Error('Tests of SSH need the server of OpenSSH and root: install the package openssh-server.');
 }
 
 function prepareFolders(folder: string, { home, small, chroot }: Record<'home' | 'small' | 'chroot', string>): void {
