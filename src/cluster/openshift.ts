@@ -2,6 +2,7 @@ import { AppError, attempt, shown } from '#base/errors.ts';
 import { scanPem } from '#base/pem.ts';
 import { platforms } from '#contract/names.ts';
 import type { KubeObject } from '#contract/object.ts';
+import { platformWithVxlanPort } from '#contract/supported-versions.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 import { workerFile } from '#contract/worker-files.ts';
 import type { ClusterFacts, FactsReading, OperatorSettings } from './facts.ts';
@@ -151,7 +152,7 @@ function checkServiceNetwork(cluster: OpenshiftObjects): string {
 function checkVxlanPort(cluster: OpenshiftObjects): string {
   const port = vxlanPort(cluster.networkOperator());
   const isDefault = port === '' || port === '4789';
-  if (cluster.platform() !== 'VSphere' || !isDefault) return port === '' ? 'default' : port;
+  if (cluster.platform() !== platformWithVxlanPort || !isDefault) return port === '' ? 'default' : port;
   throw new AppError('NETWORK_VXLAN_PORT_TAKEN', 'platform VSphere needs a VXLAN port other than the default 4789', {
     remedy: 'Set hybridOverlayVXLANPort, for example to 9898, in the hybridOverlayConfig of the network operator.',
   });

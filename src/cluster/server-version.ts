@@ -1,7 +1,5 @@
 import { AppError, shown } from '#base/errors.ts';
-
-/** Kubernetes allows kubelets this many minor versions behind the API server, and none ahead of it. */
-const allowedSkew = 3;
+import { kubeletSkew } from '#contract/supported-versions.ts';
 
 const semver = /^v(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})(\.\d+)?([-+][0-9A-Za-z.+-]+)?$/;
 
@@ -9,7 +7,7 @@ const semver = /^v(0|[1-9]\d{0,4})\.(0|[1-9]\d{0,4})(\.\d+)?([-+][0-9A-Za-z.+-]+
 export function checkServerVersion(gitVersion: string, kubeletVersion: string): void {
   const kubelet = readVersion(kubeletVersion, 'kubelet');
   const server = readVersion(gitVersion, 'server');
-  const newest = kubelet.minor + allowedSkew;
+  const newest = kubelet.minor + kubeletSkew;
   if (server.major === kubelet.major && server.minor >= kubelet.minor && server.minor <= newest) return;
   const range = `v${kubelet.major}.${kubelet.minor}.x to v${kubelet.major}.${newest}.x`;
   throw new AppError(

@@ -3,6 +3,7 @@ import { quotedForPowerShell, runOnHost } from '#base/powershell.ts';
 import { diskRemedy, gigabytesText } from '#base/disk-remedy.ts';
 import type { Inventory } from '#contract/inventory.ts';
 import { agentName, ports, serviceName } from '#contract/names.ts';
+import { windowsVersionOf, windowsVersions } from '#contract/supported-versions.ts';
 import { adaptersProblem } from './host-adapters.ts';
 
 /** What is checked before anything on a host is changed. */
@@ -45,44 +46,35 @@ export function notAdministrator(address: string, username: string, cause?: Erro
   });
 }
 
-/** Supported builds of Windows Server with the minimum update. */
-const systems = [
-  { name: 'Windows Server 2019', build: 17_763, update: 0 },
-  // KB5012637, without which the overlay network loses packets.
-  { name: 'Windows Server 2022', build: 20_348, update: 681 },
-  { name: 'Windows Server 2025', build: 26_100, update: 0 },
-] as const;
-
 const hasSupportedSystem: Check = ({ address, inventory }) => {
   const { product, build: text, installationType } = inventory.os;
-  const [, , build = '', update = ''] = text.split('.');
-  const system = systems.find(one => String(one.build) === build);
-  if (system !== undefined && installationType.startsWith('Server') && Number(update) >= system.update)
-    return undefined;
+  const system = windowsVersionOf(text);
+  const update = Number(text.split('.')[3] ?? '');
+  if (system !== undefined && installationType.startsWith('Server') && update >= system.minimumUpdate) return undefined;
   const isOld = system !== undefined && installationType.startsWith('Server');
   return new AppError(
     'HOST_SYSTEM_UNSUPPORTED',
     `${address}: ${product} ${text} (${installationType}) is not supported`,
     {
       remedy: isOld
-        ? `Install Windows updates with \`sconfig\` (option 6) on the host: build ${system.build}.${system.update} is the minimum.`
-        : `Install ${systems.map(one => one.name).join(' or ')} on the host, or remove its entry or instance.`,
+        ? `Install Windows updates with \`sconfig\` (option 6) on the host: build ${system.build}.${system.minimumUpdate} is the minimum.`
+        : `Install ${windowsVersions.map(one => one.name).join(' or ')} on the host, or remove its entry or instance.`,
     },
   );
 };
 
-/** Earlier systems send VXLAN to the default port only. */
-const firstBuildWithVxlanPort = 20_348;
 const defaultVxlanPort = '4789';
 
+const withVxlanPort = windowsVersions.find(({ hasVxlanPort }) => hasVxlanPort);
+
 const supportsVxlanPort: Check = ({ address, inventory, vxlanPort }) => {
-  const build = Number(inventory.os.build.split('.')[2]);
-  if (vxlanPort === '' || vxlanPort === defaultVxlanPort || !(build < firstBuildWithVxlanPort)) return undefined;
+  const isOld = windowsVersionOf(inventory.os.build)?.hasVxlanPort === false;
+  if (vxlanPort === '' || vxlanPort === defaultVxlanPort || !isOld) return undefined;
   return new AppError(
     'HOST_VXLAN_PORT_UNSUPPORTED',
     `${address}: ${inventory.os.product} ${inventory.os.build} cannot use the VXLAN port ${vxlanPort} of the cluster`,
     {
-      remedy: `Use Windows Server 2022 or later; hybridOverlayVXLANPort of the cluster is not the default ${defaultVxlanPort}.`,
+      remedy: `Use ${withVxlanPort?.name} or later; hybridOverlayVXLANPort of the cluster is not the default ${defaultVxlanPort}.`,
     },
   );
 };

@@ -1,4 +1,5 @@
 import type { Condition } from '#base/condition.ts';
+import { windowsBuildLabel } from '#contract/supported-versions.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 import type { Node, Taint } from '#kube/resources.ts';
 import type { KubeletHost } from './kubelet-host.ts';
@@ -26,7 +27,7 @@ export function defaultLabels({ name, host }: NodeFacts): Record<string, string>
     'kubernetes.io/os': 'windows',
     'kubernetes.io/arch': 'amd64',
     'kubernetes.io/hostname': name,
-    'node.kubernetes.io/windows-build': host.osBuild(),
+    [windowsBuildLabel]: host.osBuild(),
   };
 }
 
