@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers';
 import { systemClock } from '#base/clock.ts';
 import type { CommandLine } from '#base/command-line.ts';
 import { asciiText, needsAscii } from '#cli/ascii-text.ts';
-import { main } from '#cli/main.ts';
+import { allPrograms, main } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
 import type { Program } from '#cli/program.ts';
-import { named, programNameOf } from '#cli/program-name.ts';
+import { completionPlugins, named, programNameOf } from '#cli/program-name.ts';
 import { rolloutCommandLines, rolloutSummary } from '#cli/rollout/options.ts';
 import { shellWord } from '#cli/shell-quote.ts';
 import type { AskingTerminal, ExitCode, LiveTerminal } from '#cli/terminal.ts';
@@ -117,11 +117,12 @@ const complete: Program = {
   isHidden: true,
   run: async words => {
     const { completeProgram } = await import('#cli/completion/candidates.ts');
-    const faultNames = async () => Object.keys((await import('#sandbox/machines/faults.ts')).faults);
     // Exits at once: a slow cluster or login program must not block the shell.
     process.exit(await completeProgram(words, liveTerminal(), faultNames));
   },
 };
+
+const faultNames = async () => Object.keys((await import('#sandbox/machines/faults.ts')).faults);
 
 /** The first signal aborts; the second exits at once with the exit code that shells expect. */
 function stopSignal(): AbortSignal {
@@ -202,14 +203,23 @@ async function runAsOperator(words: readonly string[]): Promise<ExitCode> {
   return result.code;
 }
 
-function runCommand(words: readonly string[]): Promise<ExitCode> {
-  const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
-  return main(words, terminal, [operator, status, rollout, reboot, remove, sandbox, complete]);
+/** As `kubectl_complete-wmco`; exits at once, like `__complete`. */
+async function completeAsPlugin(words: readonly string[]): Promise<ExitCode> {
+  const { pluginCompletion } = await import('#cli/completion/plugin.ts');
+  process.exit(await pluginCompletion(words, allPrograms(terminal, programs), liveTerminal(), faultNames));
+}
+
+const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
+const programs = [operator, status, rollout, reboot, remove, sandbox, complete];
+
+function runAs(name: string, words: readonly string[]): Promise<ExitCode> {
+  if (name === operatorName) return runAsOperator(words);
+  return completionPlugins.includes(name) ? completeAsPlugin(words) : main(words, terminal, programs);
 }
 
 try {
   const words = process.argv.slice(2);
-  process.exitCode = await (calledAs === operatorName ? runAsOperator(words) : runCommand(words));
+  process.exitCode = await runAs(calledAs, words);
 } catch (error) {
   err(`${errorText(internalError(error))}\n`);
   process.exitCode = 1;

@@ -27,6 +27,18 @@ export async function main(
   terminal: Terminal,
   programs: readonly Program[] = [],
 ): Promise<ExitCode> {
+  const all = allPrograms(terminal, programs);
+  try {
+    return await runOne({ name: 'wmco', summary: about, programs: all }, words, terminal);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    terminal.err(safe`${errorText(error)}\n`);
+    return usageErrors.includes(error.code) ? 2 : 1;
+  }
+}
+
+/** The commands of `wmco`, with those of `bin`. */
+export function allPrograms(terminal: Terminal, programs: readonly Program[]): Program[] {
   const all: Program[] = [
     ...groups.map(({ name, summary, commands }) =>
       groupProgram(
@@ -45,13 +57,7 @@ export async function main(
     ),
     versionProgram(terminal),
   ];
-  try {
-    return await runOne({ name: 'wmco', summary: about, programs: all }, words, terminal);
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    terminal.err(safe`${errorText(error)}\n`);
-    return usageErrors.includes(error.code) ? 2 : 1;
-  }
+  return all;
 }
 
 const about = 'runs Windows nodes in OpenShift, OKD and Kubernetes clusters';

@@ -6,6 +6,9 @@ const plugins = new Map<string, ProgramName>([
   ['oc-wmco', 'oc wmco'],
 ]);
 
+/** Programs that kubectl and oc run to complete the commands of their plugin. */
+export const completionPlugins: readonly string[] = ['kubectl_complete-wmco', 'oc_complete-wmco'];
+
 /** By the name of the file that was called, which may be a link. */
 export function programNameOf(calledAs: string): ProgramName {
   return plugins.get(calledAs) ?? 'wmco';

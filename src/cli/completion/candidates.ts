@@ -46,7 +46,7 @@ const hostsLine = {
 /** Names of the cluster are foreign text: others could be flags or commands for the shell. */
 const plainName = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
-async function hostCandidates(words: readonly string[], terminal: LiveTerminal): Promise<string[]> {
+export async function hostCandidates(words: readonly string[], terminal: LiveTerminal): Promise<string[]> {
   try {
     const limit = { clock: terminal.clock, ms: timeLimitMs, signal: terminal.signal, error: timeoutError };
     const names = await withDeadline(limit, signal => clusterHostNames(words, terminal, signal));
@@ -80,7 +80,7 @@ async function clusterHostNames(
 }
 
 /** `slow-disk@` for `slow`, `slow-disk@win-1` for `slow-disk@`; faults before the last comma are kept. */
-function faultCandidates(typed = '', faultNames: readonly string[]): string[] {
+export function faultCandidates(typed = '', faultNames: readonly string[]): string[] {
   const start = typed.lastIndexOf(',') + 1;
   const [kept, last] = [typed.slice(0, start), typed.slice(start)];
   const at = last.indexOf('@') + 1;
