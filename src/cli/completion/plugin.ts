@@ -120,7 +120,7 @@ async function offered(
       return { candidates: [], directive: files };
     case 'folders':
       return { candidates: [], directive: onlyFolders };
-    default:
+    case 'any':
       return { candidates: [], directive: noFiles };
   }
 }
