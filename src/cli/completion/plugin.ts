@@ -109,18 +109,10 @@ async function offered(
     const candidates = command.flags.flatMap(flag => spellings(flag).map(word => ({ word, help: flag.help })));
     return { candidates, directive: noFiles };
   }
-  switch (kind.is) {
-    case 'words':
-      return { candidates: plain(kind.words), directive: noFiles };
-    case 'faults':
-      return { candidates: plain(faultCandidates(value, await faultNames())), directive: noFiles };
-    case 'hosts':
-      return { candidates: plain(await hostCandidates(before.slice(1), terminal)), directive: noFiles };
-    case 'files':
-      return { candidates: [], directive: files };
-    case 'folders':
-      return { candidates: [], directive: onlyFolders };
-    case 'any':
-      return { candidates: [], directive: noFiles };
-  }
+  if (kind.is === 'words') return { candidates: plain(kind.words), directive: noFiles };
+  if (kind.is === 'faults')
+    return { candidates: plain(faultCandidates(value, await faultNames())), directive: noFiles };
+  if (kind.is === 'hosts')
+    return { candidates: plain(await hostCandidates(before.slice(1), terminal)), directive: noFiles };
+  return { candidates: [], directive: { files, folders: onlyFolders, any: noFiles }[kind.is] };
 }
