@@ -14,6 +14,7 @@ import { operatorPermissions } from '../src/operator/permissions.ts';
 import { kubernetesManifests } from '../src/operator/kubernetes-manifests.ts';
 import { fileOf, type Manifest, manifestFiles, rbacManifests, roleManifests } from '../src/operator/rbac-manifests.ts';
 import { rightsPage } from './rights-page.ts';
+import { supportedVersionsPage } from './supported-versions-page.ts';
 import { windowsApiPage } from './windows-api-page.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -22,6 +23,7 @@ const root = join(import.meta.dirname, '..');
 export const generated: Record<string, () => string> = {
   'docs/reference/errors.md': errorPage,
   'src/payload/release-key.ts': releaseKeyModule,
+  'docs/supported-versions.md': supportedVersionsPage,
   'docs/windows-api.md': windowsApiPage,
   'docs/reference/rights.md': rightsPage,
   'deploy/crd/windowsinstances.yaml': () =>

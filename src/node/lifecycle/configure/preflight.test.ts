@@ -2,34 +2,11 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ErrorCode } from '#base/error-codes.ts';
 import type { Inventory } from '#contract/inventory.ts';
+import { healthyInventory as good } from '../../../../test/kit/inventories.ts';
 import { errorOf } from '../../../../test/kit/outcome.ts';
 import { preflight, type Preflight } from './preflight.ts';
 
 const gigabyte = 1024 ** 3;
-const good: Inventory = {
-  agentVersion: '11.0.0-1',
-  hostName: 'WIN-5',
-  nodeName: 'win-1',
-  fqdn: 'WIN-5.example.com',
-  os: { product: 'Windows Server 2022 Datacenter', build: '10.0.20348.2700', installationType: 'Server Core' },
-  bootId: 'b',
-  pendingReboot: [],
-  containersFeature: 'enabled',
-  adapters: [],
-  isAdministrator: true,
-  portsInUse: [],
-  services: [],
-  files: {},
-  stagedVersion: '',
-  sets: {},
-  copies: [],
-  bundles: {},
-  networks: [],
-  time: '2026-03-01T12:00:00.000Z',
-  freeBytes: 50 * gigabyte,
-  probe: { url: 'https://api:6443', clockAheadMs: 0 },
-  problems: [],
-};
 function check(inventory: Partial<Inventory> = {}, over: Partial<Preflight> = {}) {
   return errorOf(() =>
     preflight({
