@@ -14,7 +14,7 @@ const mayImport: Record<string, readonly string[]> = {
   operator: ['base', 'contract', 'cluster', 'kube', 'host', 'payload', 'node', 'controllers'],
   install: ['base', 'contract', 'cluster', 'kube', 'payload', 'node', 'controllers', 'operator'],
   agent: ['base', 'contract', 'kube'],
-  cli: ['base', 'contract', 'cluster', 'kube', 'host', 'payload', 'node', 'controllers'],
+  cli: ['base', 'contract', 'cluster', 'kube', 'host', 'payload', 'node', 'controllers', 'install'],
   sandbox: ['base', 'contract', 'kube', 'host', 'agent'],
   bin: [
     'base',

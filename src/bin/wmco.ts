@@ -111,6 +111,13 @@ const sandbox: Program = {
   },
 };
 
+const runtimeClass: Program = {
+  name: 'runtimeclass',
+  summary: 'print a RuntimeClass for each build of Windows; see `wmco runtimeclass --help`',
+  line: async () => (await import('#cli/manifests/runtime-class-options.ts')).runtimeClassLine,
+  run: async words => (await import('#cli/manifests/runtime-class.ts')).runtimeClassProgram(words, liveTerminal()),
+};
+
 const complete: Program = {
   name: '__complete',
   summary: 'print candidates for completion scripts',
@@ -210,7 +217,7 @@ async function completeAsPlugin(words: readonly string[]): Promise<ExitCode> {
 }
 
 const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
-const programs = [operator, status, rollout, reboot, remove, sandbox, complete];
+const programs = [operator, status, rollout, reboot, remove, runtimeClass, sandbox, complete];
 
 function runAs(name: string, words: readonly string[]): Promise<ExitCode> {
   if (name === operatorName) return runAsOperator(words);

@@ -28,16 +28,12 @@ export const windowsVersions: readonly WindowsVersion[] = [
   { release: '2025', name: 'Windows Server 2025', build: 26_100, minimumUpdate: 0, hasVxlanPort: true },
 ];
 
-/** @public */
 export const windowsReleases: readonly string[] = windowsVersions.map(({ release }) => release);
 
 /** Written by the kubelet; its value is a `buildText`. */
 export const windowsBuildLabel = 'node.kubernetes.io/windows-build';
 
-/**
- * `10.0.20348`.
- * @public
- */
+/** `10.0.20348`. */
 export function buildText({ build }: Pick<WindowsVersion, 'build'>): string {
   return `10.0.${build}`;
 }

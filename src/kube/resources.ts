@@ -201,6 +201,14 @@ export interface ResourceAttributes {
   name?: string;
 }
 
+export interface RuntimeClass extends KubeResource {
+  handler: string;
+  scheduling?: {
+    nodeSelector?: Record<string, string>;
+    tolerations?: { key?: string; operator?: 'Equal' | 'Exists'; value?: string; effect?: string }[];
+  };
+}
+
 export interface SubjectAccessReview extends KubeResource {
   spec: {
     user?: string;
@@ -249,6 +257,7 @@ export const customResourceDefinitions = ofCluster<CustomResourceDefinition>(
   'CustomResourceDefinition',
   'customresourcedefinitions',
 );
+export const runtimeClasses = ofCluster<RuntimeClass>('node.k8s.io/v1', 'RuntimeClass', 'runtimeclasses');
 export const tokenReviews = ofCluster<TokenReview>('authentication.k8s.io/v1', 'TokenReview', 'tokenreviews');
 export const subjectAccessReviews = ofCluster<SubjectAccessReview>(
   'authorization.k8s.io/v1',

@@ -3,6 +3,9 @@ import { dir } from '#contract/paths.ts';
 /** Image of the pod sandbox; a disconnected cluster must mirror it. containerd asks the mirrors of its registry for it. */
 export const pauseImage = 'mcr.microsoft.com/oss/kubernetes/pause:3.9';
 
+/** The only runtime of a host, and the handler of every RuntimeClass. */
+export const windowsRuntime = 'runhcs-wcow-process';
+
 const pluginPrefix = 'io.containerd';
 const cri = `plugins."${pluginPrefix}.grpc.v1.cri"`;
 
@@ -54,10 +57,10 @@ const sections = [
   ],
   [
     `  [${cri}.containerd]`,
-    '    default_runtime_name = "runhcs-wcow-process"',
+    `    default_runtime_name = "${windowsRuntime}"`,
     '    snapshotter = "windows"',
     '',
-    `    [${cri}.containerd.runtimes.runhcs-wcow-process]`,
+    `    [${cri}.containerd.runtimes.${windowsRuntime}]`,
     `      runtime_type = "${pluginPrefix}.runhcs.v1"`,
   ],
   [`  [${cri}.registry]`, `    config_path = '${dir.registries}'`],
