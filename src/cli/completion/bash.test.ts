@@ -35,6 +35,7 @@ const all = [
   'operator',
   'status',
   'rollout',
+  'runtimeclass',
   'reboot',
   'remove',
   'sandbox',
