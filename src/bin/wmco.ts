@@ -103,11 +103,9 @@ const sandbox: Program = {
   summary: 'run a cluster with simulated hosts; see `wmco sandbox --help`',
   line: async () => (await import('#cli/sandbox/options.ts')).sandboxLine,
   run: async words => {
-    const [{ sandboxProgram }, { sandboxFactory }] = await Promise.all([
-      import('#cli/sandbox/program.ts'),
-      import('./sandbox-factory.ts'),
-    ]);
-    return sandboxProgram(words, liveTerminal(), sandboxFactory);
+    const { sandboxProgram } = await import('#cli/sandbox/program.ts');
+    const loadFactory = async () => (await import('./sandbox-factory.ts')).sandboxFactory;
+    return sandboxProgram(words, liveTerminal(), loadFactory);
   },
 };
 

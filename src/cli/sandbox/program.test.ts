@@ -92,7 +92,7 @@ function show(words: string[], { factory }: Stage, size?: TerminalSize): Show {
   const program = {
     name: 'sandbox',
     summary: '',
-    run: (rest: readonly string[]) => sandboxProgram(rest, terminal, factory),
+    run: (rest: readonly string[]) => sandboxProgram(rest, terminal, () => Promise.resolve(factory)),
   };
   const ended = main(['sandbox', ...words], { ...terminal, stdin: () => Promise.resolve(''), runtime: '' }, [program]);
   return {

@@ -22,17 +22,18 @@ import { stories } from './story/stories.ts';
 import { isSettled, outcomeLine, summaryLines } from './summary.ts';
 import { experimentLines, hintLines, startLines } from './usage-lines.ts';
 
-/** Runs `wmco sandbox`. */
+/** Runs `wmco sandbox`; help does not load the factory, which is most of the program. */
 export async function sandboxProgram(
   words: readonly string[],
   terminal: LiveTerminal,
-  factory: SandboxFactory,
+  loadFactory: () => Promise<SandboxFactory>,
 ): Promise<ExitCode> {
   const options = readSandboxOptions(words);
   if (options === undefined) {
     terminal.out(printable(commandHelp(sandboxLine)));
     return 0;
   }
+  const factory = await loadFactory();
   if (options.faults === 'list') {
     terminal.out(safe`${printable(table(factory.faults.map(({ name, description }) => [name, description])))}\n`);
     terminal.out(printable(endFaultText(factory.endFaultAnnotation)));
