@@ -8,6 +8,7 @@ import { defaultNamespace, operatorName } from '../src/contract/names.ts';
 import { defaultImage } from '../src/install/image-reference.ts';
 import { installManifests } from '../src/install/manifests.ts';
 import type { PlatformKind } from '../src/install/namespace.ts';
+import { olmFiles } from '../src/install/olm/files.ts';
 import { admissionManifests } from '../src/operator/admission-policies.ts';
 import { lastingTokenPermissions } from '../src/node/inputs/lasting-tokens.ts';
 import { operatorPermissions } from '../src/operator/permissions.ts';
@@ -40,11 +41,22 @@ export const generated: Record<string, () => string> = {
   'deploy/rbac/openshift-lasting-tokens.yaml': () => lastingTokenFile('openshift'),
   ...kustomizeBase('openshift'),
   ...kustomizeBase('kubernetes'),
+  ...Object.fromEntries(Object.entries(bundleAndCatalog()).map(([path, text]) => [`deploy/${path}`, () => text])),
 };
+
+/** Without digests and date, which only a release has. */
+function bundleAndCatalog(): Record<string, string> {
+  const version = packageVersion();
+  return olmFiles({ version, image: defaultImage(version), bundleImage: defaultImage(version, 'bundle') });
+}
+
+function packageVersion(): string {
+  return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
+}
 
 /** All objects of an installation in one file, for `kubectl apply -f` and `kubectl apply -k`. */
 function kustomizeBase(kind: PlatformKind): Record<string, () => string> {
-  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
+  const version = packageVersion();
   const base = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: ['install.yaml'] };
   const manifests = () => installManifests({ kind, namespace: defaultNamespace, image: defaultImage(version) });
   return {

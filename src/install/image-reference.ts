@@ -1,8 +1,8 @@
-const repository = 'quay.io/windows-machine-config-operator/operator';
+const organization = 'quay.io/windows-machine-config-operator';
 
-/** The image of a release. The commit of a build is no part of its tag. */
-export function defaultImage(version: string): string {
+/** An image of a release. The commit of a build is no part of its tag. */
+export function defaultImage(version: string, name: 'operator' | 'bundle' | 'catalog' = 'operator'): string {
   const release = version.replace(/-(source|[\da-f]{7})(-dirty)?$/, '');
   // Tags have no plus sign.
-  return `${repository}:v${release.replaceAll('+', '-')}`;
+  return `${organization}/${name}:v${release.replaceAll('+', '-')}`;
 }
