@@ -40,7 +40,7 @@ another kubelet; its range is counted in the same way.
 ${windowsVersions.map(windowsRow).join('\n')}
 
 Server Core and Desktop Experience are both accepted, clients of Windows are not (\`HOST_SYSTEM_UNSUPPORTED\`). Containers
-need an image of the [same build](limitations.md#workloads).
+need an image of the [same build](workloads.md#the-image-must-match-the-build).
 
 ## Platforms
 
