@@ -11,6 +11,7 @@ import { allPrograms, main } from '#cli/main.ts';
 import { errorText, internalError, unwritableError } from '#cli/output.ts';
 import type { Program } from '#cli/program.ts';
 import { completionPlugins, named, programNameOf } from '#cli/program-name.ts';
+import { payloadCommandLines, payloadSummary } from '#cli/payload/options.ts';
 import { rolloutCommandLines, rolloutSummary } from '#cli/rollout/options.ts';
 import { shellWord } from '#cli/shell-quote.ts';
 import type { AskingTerminal, ExitCode, LiveTerminal } from '#cli/terminal.ts';
@@ -116,6 +117,18 @@ const runtimeClass: Program = {
   run: async words => (await import('#cli/manifests/runtime-class.ts')).runtimeClassProgram(words, liveTerminal()),
 };
 
+const payload: Program = {
+  name: 'payload',
+  summary: `${payloadSummary}; see \`wmco payload --help\``,
+  programs: Object.entries<CommandLine>(payloadCommandLines).map(([name, line]) => ({
+    name,
+    summary: line.summary,
+    line: () => line,
+    run: words => payload.run([name, ...words]),
+  })),
+  run: async words => (await import('#cli/payload/program.ts')).payloadProgram(words, liveTerminal()),
+};
+
 const complete: Program = {
   name: '__complete',
   summary: 'print candidates for completion scripts',
@@ -215,7 +228,7 @@ async function completeAsPlugin(words: readonly string[]): Promise<ExitCode> {
 }
 
 const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
-const programs = [operator, status, rollout, reboot, remove, runtimeClass, sandbox, complete];
+const programs = [operator, status, rollout, reboot, remove, runtimeClass, payload, sandbox, complete];
 
 function runAs(name: string, words: readonly string[]): Promise<ExitCode> {
   if (name === operatorName) return runAsOperator(words);

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { createZstdDecompress } from 'node:zlib';
 import { freeMemory } from '#base/free-memory.ts';
 import { uploadChunkBytes } from '#host/host.ts';
-import { transformed } from './transformed.ts';
+import { transformed } from '#payload/transformed.ts';
 import { openToRead } from './private-folder.ts';
 
 /** Size and hash of a file. */

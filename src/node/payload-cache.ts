@@ -11,7 +11,7 @@ import { checkedPieces, checkFile, chunksOf, type FileSum, pieces, Sum } from '.
 import { Packer } from './packer.ts';
 import type { PlainFile } from './payload-source.ts';
 import { ensurePrivateFolder, openNew } from './private-folder.ts';
-import { transformed } from './transformed.ts';
+import { transformed } from '#payload/transformed.ts';
 
 /** A program of the payload. */
 export interface StoredProgram {

@@ -37,12 +37,15 @@ export interface LockFile {
 export type LockedSum = string;
 export const unverified = 'unverified';
 
-/** Parses a lock. `wanted` are the paths that it must have, each once; the optional ones it may leave out. */
-export function parseLock(
-  text: string,
-  label: string,
-  wanted: readonly { source: string; isOptional?: true }[],
-): PayloadLock {
+/** A path that a lock must have. */
+export interface WantedFile {
+  source: string;
+  /** It may be left out. */
+  isOptional?: true;
+}
+
+/** Parses a lock that has each of the wanted paths once, and no other. */
+export function parseLock(text: string, label: string, wanted: readonly WantedFile[]): PayloadLock {
   const value = yamlIn(text);
   if (value === undefined) throw invalid(label, 'is not valid YAML');
   const root = strict(new Fields(value, label), ['kubernetes', 'sources']);

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { printChecksums } from '../../src/payload/checksums.ts';
+import { sumsIn } from '../../src/payload/folder.ts';
 import type { Build } from './build.ts';
-import { printChecksums } from './checksums.ts';
 import { writeImageContext } from './image-context.ts';
 import { buildProgram, type BuiltProgram } from './program.ts';
 
@@ -52,7 +53,7 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
       progress(`writing ${path} ...`);
       await make(join(folder, path), { ...options, folder, program });
     }
-    await writeFile(join(folder, checksumsName), await printChecksums(folder));
+    await writeFile(join(folder, checksumsName), printChecksums(await sumsIn(folder, { allowsLinks: true })));
     await chmod(folder, 0o755);
     await rm(output, { recursive: true, force: true });
     await rename(folder, output);

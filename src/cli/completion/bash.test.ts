@@ -38,6 +38,7 @@ const all = [
   'runtimeclass',
   'reboot',
   'remove',
+  'payload',
   'sandbox',
   'completion',
   'version',

@@ -8,6 +8,7 @@ import { operatorLine } from '../../operator/flags.ts';
 import { repositoryRoot, runWmco } from '../../../test/kit/run-wmco.ts';
 import { checks } from '../check/all.ts';
 import type { Command } from '../command.ts';
+import { payloadCommandLines } from '../payload/options.ts';
 import { rebootLine } from '../reboot/options.ts';
 import { renders } from '../render/all.ts';
 import { rolloutCommandLines } from '../rollout/options.ts';
@@ -26,6 +27,10 @@ const lines: [path: string, line: CommandLine][] = [
   ['reboot', rebootLine],
   ...Object.entries<CommandLine>(rolloutCommandLines).map(([name, line]): [string, CommandLine] => [
     `rollout ${name}`,
+    line,
+  ]),
+  ...Object.entries<CommandLine>(payloadCommandLines).map(([name, line]): [string, CommandLine] => [
+    `payload ${name}`,
     line,
   ]),
   ['sandbox', sandboxLine],
