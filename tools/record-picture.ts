@@ -6,7 +6,7 @@ import { pictureOf } from './screen-picture.ts';
 import { type Run, screenOf, textOf } from './terminal-screen.ts';
 
 const size = { columns: 100, rows: 24 } as const;
-const words = ['sandbox', '--hosts', '4'] as const;
+const words = ['sandbox', '--hosts', '4', '--faults', 'wrong-key@win-3'] as const;
 const root = join(import.meta.dirname, '..');
 
 /** Runs the sandbox on a terminal, and returns the frame that shows most. */
@@ -47,14 +47,17 @@ function stepsIn(frame: readonly Run[][]): number {
   const lines = frame.map(textOf);
   const head = lines.find(line => line.startsWith('HOST')) ?? '';
   const [from, to] = [head.indexOf('PHASE'), head.indexOf('TIME')];
-  const hosts = lines.filter(line => line.startsWith('win'));
+  const hosts = lines.filter(isHost);
   return new Set(hosts.map(line => line.slice(from, to).trim())).size;
 }
 
+/** A row of the table; the problems below it begin with the host and a colon. */
+const isHost = (line: string): boolean => /^win[\w-]* /.test(line);
+
 export function sandboxPicture(frame: readonly Run[][]): string {
-  const isTable = (runs: readonly Run[]) => /^(HOST|win|\d+ hosts)/.test(textOf(runs));
+  const isTable = (runs: readonly Run[]) => /^(HOST|\d+ hosts)/.test(textOf(runs)) || isHost(textOf(runs));
   const command = ['wmco', ...words].join(' ');
-  const hosts = frame.map(textOf).filter(line => line.startsWith('win'));
+  const hosts = frame.map(textOf).filter(isHost);
   return pictureOf({
     title: command,
     description: `Output of ${command}: a table of ${hosts.length} Windows hosts with the step of each.`,

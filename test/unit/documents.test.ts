@@ -77,11 +77,10 @@ test('ARCHITECTURE.md stays a map: at most 200 lines', () => {
   expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(200);
 });
 
-test('every link between pages has a target', () => {
-  for (const page of ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'ARCHITECTURE.md']) {
-    const links = [...read(page).matchAll(/\]\(([\w./-]+)\)/g)].map(match => match[1] ?? '');
-    expect(links.filter(link => !existsSync(join(root, link)))).toEqual([]);
-  }
+test('README.md stays short: under 120 lines, with a picture and the two commands for a fresh clone', () => {
+  const text = read('README.md');
+  expect(text.split('\n').length).toBeLessThan(120);
+  for (const part of ['(docs/sandbox.svg)', 'make sandbox', 'make test']) expect(text).toContain(part);
 });
 
 const commands = [...read('README.md').matchAll(/^\.\/wmco ([^#\n]+)/gm)].map(match => (match[1] ?? '').trim());
