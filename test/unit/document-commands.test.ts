@@ -7,13 +7,16 @@ import { repositoryRoot as root } from '../kit/run-wmco.ts';
 import { shellCommands } from '../kit/shell-commands.ts';
 import { startWmco } from '../kit/wmco-process.ts';
 
+/** Comments and descriptions in YAML files name commands in backquotes, as pages do. */
+const pagesIn = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter(name => /\.(md|yaml)$/.test(name))
+    .map(name => join(folder, name));
 const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'AGENTS.md',
-  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-    .filter(name => name.endsWith('.md'))
-    .map(name => join('docs', name)),
+  ...['docs', 'examples', 'deploy', 'image'].flatMap(pagesIn),
 ];
 const commands = pages.flatMap(page => docCommands(page, readFileSync(join(root, page), 'utf8')));
 
@@ -91,9 +94,14 @@ test('commands are found in fences, in sessions and in sentences, with their mar
 
 test('pages show commands', () => expect(commands.length).toBeGreaterThan(60));
 
-test('every command of a fence is run by this test, by another one, or needs a cluster', () => {
+/** Commands without a subcommand, or with a hidden one, print help or candidates only. */
+const isRunnable = ({ words }: DocCommand) => /^[a-z]/.test(words[0] ?? '') && words[0] !== 'help';
+
+test('every command is run by this test, by another one, or needs a cluster', () => {
   expect(
-    commands.filter(each => each.isFenced && wayOf(each) === undefined).map(each => `${each.place}: ${textOf(each)}`),
+    commands
+      .filter(each => isRunnable(each) && wayOf(each) === undefined)
+      .map(each => `${each.place}: ${textOf(each)}`),
   ).toEqual([]);
 });
 
@@ -113,7 +121,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-for (const command of unique(commands.filter(each => each.isFenced && wayOf(each) === 'here'))) {
+const runHere = unique(commands.filter(each => each.isFenced && wayOf(each) === 'here'));
+
+for (const command of runHere) {
   test(`${command.place}: "${textOf(command)}" works as documented`, async () => {
     await using wmco = startWmco(command.words, { folder });
     const code = await wmco.ended();
@@ -122,8 +132,13 @@ for (const command of unique(commands.filter(each => each.isFenced && wayOf(each
   });
 }
 
+const wasRun = new Set(runHere.map(textOf));
+const others = commands.filter(
+  each => each.words.length > 0 && each.words[0] !== '__complete' && !wasRun.has(textOf(each)),
+);
+
 /** With --help at the end, flags and their values are checked by the program itself, and nothing is done. */
-for (const command of unique(commands.filter(({ words }) => words.length > 0 && words[0] !== '__complete'))) {
+for (const command of unique(others)) {
   test(`${command.place}: the program knows the flags of "${textOf(command)}"`, async () => {
     await using wmco = startWmco([...command.words, '--help'], { folder });
     expect([await wmco.ended(), wmco.err()]).toEqual([0, '']);
