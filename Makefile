@@ -23,7 +23,9 @@ build: install
 
 # Everything of a release in dist/release: make release VERSION=11.0.0 PAYLOAD=folder
 release: install
-	npm run release -- $(if $(VERSION),--version $(VERSION)) $(if $(PAYLOAD),--payload $(PAYLOAD))
+	npm run release -- $(if $(VERSION),--version $(VERSION)) $(if $(PAYLOAD),--payload $(PAYLOAD)) \
+	  $(if $(IMAGE),--image $(IMAGE)) $(if $(BUNDLE_IMAGE),--bundle-image $(BUNDLE_IMAGE)) \
+	  $(if $(CATALOG_IMAGE),--catalog-image $(CATALOG_IMAGE)) $(if $(PAUSE_IMAGE),--pause-image $(PAUSE_IMAGE))
 
 format: install
 	npm run format

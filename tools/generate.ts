@@ -4,10 +4,9 @@ import { dirname, join } from 'node:path';
 import { stringify } from 'yaml';
 import { errorCodes } from '../src/base/error-codes.ts';
 import { windowsInstanceCrd } from '../src/contract/windows-instance/crd.ts';
-import { defaultNamespace, operatorName } from '../src/contract/names.ts';
+import { operatorName } from '../src/contract/names.ts';
 import { defaultImage } from '../src/install/image-reference.ts';
-import { installManifests } from '../src/install/manifests.ts';
-import type { PlatformKind } from '../src/install/namespace.ts';
+import { installFiles, yamlFile } from '../src/install/files.ts';
 import { olmFiles } from '../src/install/olm/files.ts';
 import { admissionManifests } from '../src/operator/admission-policies.ts';
 import { lastingTokenPermissions } from '../src/node/inputs/lasting-tokens.ts';
@@ -39,30 +38,18 @@ export const generated: Record<string, () => string> = {
   'deploy/rbac/kubernetes.yaml': () => rbacFile(kubernetesManifests()),
   'deploy/rbac/lasting-tokens.yaml': () => lastingTokenFile('operator'),
   'deploy/rbac/openshift-lasting-tokens.yaml': () => lastingTokenFile('openshift'),
-  ...kustomizeBase('openshift'),
-  ...kustomizeBase('kubernetes'),
-  ...Object.fromEntries(Object.entries(bundleAndCatalog()).map(([path, text]) => [`deploy/${path}`, () => text])),
+  ...Object.fromEntries(Object.entries(deployFiles()).map(([path, text]) => [`deploy/${path}`, () => text])),
 };
 
 /** Without digests and date, which only a release has. */
-function bundleAndCatalog(): Record<string, string> {
+function deployFiles(): Record<string, string> {
   const version = packageVersion();
-  return olmFiles({ version, image: defaultImage(version), bundleImage: defaultImage(version, 'bundle') });
+  const image = defaultImage(version);
+  return { ...installFiles(image), ...olmFiles({ version, image, bundleImage: defaultImage(version, 'bundle') }) };
 }
 
 function packageVersion(): string {
   return (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }).version;
-}
-
-/** All objects of an installation in one file, for `kubectl apply -f` and `kubectl apply -k`. */
-function kustomizeBase(kind: PlatformKind): Record<string, () => string> {
-  const version = packageVersion();
-  const base = { apiVersion: 'kustomize.config.k8s.io/v1beta1', kind: 'Kustomization', resources: ['install.yaml'] };
-  const manifests = () => installManifests({ kind, namespace: defaultNamespace, image: defaultImage(version) });
-  return {
-    [`deploy/${kind}/kustomization.yaml`]: () => yamlFile([base], 'tools/generate.ts'),
-    [`deploy/${kind}/install.yaml`]: () => yamlFile(manifests(), 'src/install/manifests.ts'),
-  };
 }
 
 /** Needed only with `--allow-lasting-tokens`. */
@@ -73,11 +60,6 @@ function lastingTokenFile(name: (typeof manifestFiles)[number]): string {
 
 function rbacFile(documents: readonly Manifest[]): string {
   return yamlFile(documents, 'the permissions beside each controller');
-}
-
-function yamlFile(documents: readonly object[], source: string): string {
-  const head = `# Generated from ${source} by \`npm run generate\`.\n`;
-  return head + documents.map(each => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false })).join('---\n');
 }
 
 /** The key becomes part of the program: a file beside it could be replaced together with the payload. */

@@ -2,9 +2,18 @@ import { resolve } from 'node:path';
 import { commandHelp, type CommandLine, type Flags, parseCommandLine } from '../../src/base/command-line.ts';
 import { isAppError } from '../../src/base/errors.ts';
 import { readBuild } from './build.ts';
+import { isImageReference, type ReleaseImages, releaseImages, withoutDigest } from './images.ts';
 import { makeRelease } from './release.ts';
 
 /** `npm run release -- --version 11.0.0 --payload FOLDER -o dist/release`: everything that a release has. */
+const imageFlag = (what: string) =>
+  ({
+    value: 'image',
+    help: `${what}, by digest once it is pushed; default is its tag`,
+    expected: text =>
+      isImageReference(text) ? undefined : 'an image such as quay.io/a/b:v1 or quay.io/a/b@sha256:...',
+  }) as const satisfies Flags[string];
+
 const flags = {
   version: {
     value: 'X.Y.Z',
@@ -13,11 +22,15 @@ const flags = {
       /^\d{1,4}\.\d{1,4}\.\d{1,4}(-[\w.]{1,32})?$/.test(text) ? undefined : 'a version such as 11.0.0',
   },
   payload: { value: 'folder', help: 'packed payload for the image, made by `wmco payload pack`' },
+  image: imageFlag('image of the operator'),
+  'bundle-image': imageFlag('image of the bundle'),
+  'catalog-image': imageFlag('image of the catalog'),
+  'pause-image': imageFlag('pause image'),
   output: { value: 'folder', short: 'o', default: 'dist/release', help: 'folder of the release' },
 } as const satisfies Flags;
 const line: CommandLine<typeof flags> = {
   name: 'npm run release --',
-  summary: 'make a release: executable, image context, checksums',
+  summary: 'make a release: executable, image context, manifests, OLM bundle, catalog, checksums',
   flags,
   details: 'SOURCE_DATE_EPOCH replaces the date of the commit. Two runs on the same sources give the same bytes.',
 };
@@ -32,17 +45,32 @@ try {
   process.exitCode = isAppError(error, 'USAGE') ? 2 : 1;
 }
 
-async function release({ version, payload, output }: Readonly<Record<keyof typeof flags, string>>): Promise<void> {
+async function release(values: Readonly<Record<keyof typeof flags, string>>): Promise<void> {
+  const { version, payload, output } = values;
   const { SOURCE_DATE_EPOCH: sourceDateEpoch } = process.env;
   const build = readBuild({ ...(version && { release: version }), ...(sourceDateEpoch && { sourceDateEpoch }) });
   if (build.version.endsWith('-dirty'))
     console.error('note: the sources differ from the commit, so the version says dirty');
   if (payload === '') console.error('note: without --payload the image has no programs for hosts and does not start');
+  const images = imagesOf(values);
+  const byTag = withoutDigest(releaseImages(build.release, images));
+  if (byTag.length > 0) console.error(`note: ${byTag.join(', ')}: by tag; name pushed images by digest`);
   await makeRelease({
     build,
     output: resolve(output),
+    images,
     ...(payload && { payload: resolve(payload) }),
     progress: text => console.error(text),
   });
   console.log(`${output}: release ${build.release}, version ${build.version}`);
+}
+
+function imagesOf(values: Readonly<Record<string, string>>): Partial<ReleaseImages> {
+  const { image, 'bundle-image': bundle, 'catalog-image': catalog, 'pause-image': pause } = values;
+  return {
+    ...(image && { operator: image }),
+    ...(bundle && { bundle }),
+    ...(catalog && { catalog }),
+    ...(pause && { pause }),
+  };
 }

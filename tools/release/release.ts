@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { printChecksums } from '../../src/payload/checksums.ts';
 import { sumsIn } from '../../src/payload/folder.ts';
 import type { Build } from './build.ts';
-import { writeImageContext } from './image-context.ts';
+import { sbomPath, writeImageContext } from './image-context.ts';
+import { imageList, type ReleaseImages, releaseImages } from './images.ts';
+import { writeExamples, writeManifests, writeOlmContext } from './olm-parts.ts';
 import { buildProgram, type BuiltProgram } from './program.ts';
 
 export interface ReleaseOptions {
@@ -13,11 +15,14 @@ export interface ReleaseOptions {
   output: string;
   /** Folder with a packed payload. */
   payload?: string;
+  /** Image references other than the usual tags; by digest once the images are pushed. */
+  images?: Partial<ReleaseImages>;
   cache?: string;
   progress?: (line: string) => void;
 }
 
 interface Order extends ReleaseOptions {
+  images: ReleaseImages;
   /** Where the release is being made. */
   folder: string;
   program: BuiltProgram;
@@ -29,32 +34,39 @@ interface Part {
   make: (path: string, order: Order) => Promise<void>;
 }
 
-/** The parts of a release, in order. Manifests, OLM bundle and catalog are further rows: each writes below its path. */
-export const releaseParts: readonly Part[] = [
+/** The parts of a release, in order. */
+const releaseParts: readonly Part[] = [
   { path: 'wmco', make: (path, { program }) => copyFile(program.path, path) },
   {
     path: 'image',
     make: (folder, { build, program, payload }) =>
       writeImageContext({ folder, build, program, ...(payload !== undefined && { payload }) }),
   },
+  { path: 'manifests', make: (path, { images }) => writeManifests(path, images) },
+  { path: 'bundle', make: (path, { build, images }) => writeOlmContext(path, 'bundle', build, images) },
+  { path: 'catalog', make: (path, { build, images }) => writeOlmContext(path, 'catalog', build, images) },
+  { path: 'examples', make: (path, { images }) => writeExamples(path, images) },
+  { path: 'images.txt', make: (path, { images }) => writeFile(path, imageList(images)) },
+  { path: 'sbom.spdx.json', make: (path, { folder }) => copyFile(join(folder, 'image', 'rootfs', sbomPath), path) },
 ];
 
 /** Makes a release in the folder, complete or not at all. Two runs on the same sources give the same bytes. */
-export async function makeRelease(options: ReleaseOptions): Promise<void> {
+export async function makeRelease(options: ReleaseOptions, makeProgram = buildProgram): Promise<void> {
   const { build, output, cache, progress = () => undefined } = options;
   if (existsSync(output) && !existsSync(join(output, checksumsName)))
     throw new Error(`${output} exists and is not a release: name another folder, or delete it`);
+  const images = releaseImages(build.release, options.images);
   progress(`building wmco ${build.version} ...`);
-  const program = await buildProgram({ build, ...(cache !== undefined && { cache }) });
+  const program = await makeProgram({ build, ...(cache !== undefined && { cache }) });
   await mkdir(dirname(output), { recursive: true });
   const folder = await mkdtemp(`${output}.partial-`);
   try {
     for (const { path, make } of releaseParts) {
       progress(`writing ${path} ...`);
-      await make(join(folder, path), { ...options, folder, program });
+      await make(join(folder, path), { ...options, images, folder, program });
     }
     await writeFile(join(folder, checksumsName), printChecksums(await sumsIn(folder, { allowsLinks: true })));
-    await chmod(folder, 0o755);
+    await setModes(folder);
     await rm(output, { recursive: true, force: true });
     await rename(folder, output);
   } finally {
@@ -63,3 +75,13 @@ export async function makeRelease(options: ReleaseOptions): Promise<void> {
 }
 
 const checksumsName = 'SHA256SUMS';
+
+/** The umask of the builder has no part in the release. */
+async function setModes(folder: string): Promise<void> {
+  await chmod(folder, 0o755);
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    if (entry.isDirectory()) await chmod(path, 0o755);
+    else if (entry.isFile()) await chmod(path, ((await stat(path)).mode & 0o100) === 0 ? 0o644 : 0o755);
+  }
+}

@@ -1,23 +1,21 @@
-import { stringify } from 'yaml';
+import { yamlFile } from '../files.ts';
 import { bundleContainerfile, bundleFiles } from './bundle.ts';
 import { catalogBlobs, catalogContainerfile } from './catalog.ts';
 import type { BundleOptions } from './options.ts';
 import { packageName } from './publisher.ts';
 
-const head = '# Generated from src/install/olm by `npm run generate`.\n';
+const source = 'src/install/olm';
 
 /** The contexts of the bundle image and the catalog image: text by path. */
 export function olmFiles(options: BundleOptions): Record<string, string> {
-  const manifests = Object.entries(bundleFiles(options)).map(([path, object]) => [`bundle/${path}`, print([object])]);
+  const manifests = Object.entries(bundleFiles(options)).map(([path, object]) => [
+    `bundle/${path}`,
+    yamlFile([object], source),
+  ]);
   return {
-    'bundle/Containerfile': head + bundleContainerfile(options.version),
+    'bundle/Containerfile': bundleContainerfile(options.version),
     ...Object.fromEntries(manifests),
-    'catalog/Containerfile': head + catalogContainerfile(),
-    [`catalog/configs/${packageName}/catalog.yaml`]: print(catalogBlobs(options)),
+    'catalog/Containerfile': catalogContainerfile(),
+    [`catalog/configs/${packageName}/catalog.yaml`]: yamlFile(catalogBlobs(options), source),
   };
-}
-
-function print(documents: readonly object[]): string {
-  const texts = documents.map(each => stringify(each, { lineWidth: 0, aliasDuplicateObjects: false }));
-  return head + texts.join('---\n');
 }

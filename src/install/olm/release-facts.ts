@@ -1,8 +1,9 @@
-import { kubeletSkew } from '#contract/supported-versions.ts';
+import { kubeletSkew, operatorReleases } from '#contract/supported-versions.ts';
 
 export interface ReleaseFacts {
-  /** Versions of Kubernetes and OpenShift that the programs for hosts are made for, such as 1.36.0 and 5.0. */
+  /** The oldest Kubernetes, such as 1.36.0. */
   kubernetes: string;
+  /** OpenShift that the programs for hosts are made for, such as 5.0. */
   openshift: string;
   /** The newest OpenShift whose API server accepts the kubelet of this release. */
   newestOpenshift: string;
@@ -10,30 +11,27 @@ export interface ReleaseFacts {
   skipRange: string;
 }
 
-/** Kubernetes minor of the first OpenShift of each generation; 10.y is for OpenShift 4.y, 11.y for 5.y. */
-const generations: Readonly<Record<number, { openshift: number; firstMinor: number; lastOfFormer?: number }>> = {
-  10: { openshift: 4, firstMinor: 13 },
-  11: { openshift: 5, firstMinor: 36, lastOfFormer: 22 },
-};
+/** 10.22 for OpenShift 4.22 came before 11.0 for OpenShift 5.0. */
+const lastMinors: Readonly<Record<number, number>> = { 10: 22 };
 
 const semver = /^(\d{1,4})\.(\d{1,4})\.(\d{1,4})(-[0-9A-Za-z.-]{1,32})?$/;
 
 /** What follows from the version of a release, such as 11.0.0. */
 export function releaseFacts(version: string): ReleaseFacts {
-  const [, major, minor] = semver.exec(version) ?? [];
-  const generation = generations[Number(major)];
-  if (major === undefined || generation === undefined)
-    throw new Error(`version ${JSON.stringify(version)}: expected one of ${Object.keys(generations).join(', ')}.Y.Z`);
-  const { openshift, firstMinor, lastOfFormer } = generation;
-  const kubernetesMinor = firstMinor + Number(minor);
+  const [, major = '', minor = ''] = semver.exec(version) ?? [];
+  const line = operatorReleases.find(({ operator }) => operator === `${major}.${minor}`);
+  if (line === undefined)
+    throw new Error(`version ${JSON.stringify(version)} has no row in src/contract/supported-versions.ts: add one`);
+  const { kubernetes, openshift } = line;
+  const [generation = '', openshiftMinor = ''] = openshift.split('.');
   return {
-    kubernetes: `1.${kubernetesMinor}.0`,
-    openshift: `${openshift}.${minor}`,
-    newestOpenshift: `${openshift}.${Number(minor) + kubeletSkew}`,
-    skipRange: `>=${formerMinor(Number(major), Number(minor), lastOfFormer)}.0 <${version}`,
+    kubernetes: `${kubernetes}.0`,
+    openshift,
+    newestOpenshift: `${generation}.${Number(openshiftMinor) + kubeletSkew}`,
+    skipRange: `>=${formerLine(Number(major), Number(minor))}.0 <${version}`,
   };
 }
 
-function formerMinor(major: number, minor: number, lastOfFormer = 0): string {
-  return minor === 0 ? `${major - 1}.${lastOfFormer}` : `${major}.${minor - 1}`;
+function formerLine(major: number, minor: number): string {
+  return minor === 0 ? `${major - 1}.${lastMinors[major - 1] ?? 0}` : `${major}.${minor - 1}`;
 }
