@@ -53,6 +53,7 @@ const others: [name: string, change: object][] = [
   ['another kind', { kind: 'Secret' }],
   ['another group', { apiVersion: 'example.com/v1' }],
   ['no name', { metadata: {} }],
+  ['the group of OLM', { apiVersion: 'operators.coreos.com/v1alpha1' }],
 ];
 for (const [name, change] of others) {
   test(`an object with ${name} is not a duplicate`, async () => {

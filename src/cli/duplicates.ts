@@ -11,10 +11,13 @@ interface PlacedValue {
 /** The first object of each group, kind, namespace and name. */
 export type FirstOfName = Map<string, PlacedValue>;
 
+/** No command uses objects of OLM, and `examples/olm` has alternatives. */
+const olmGroup = 'operators.coreos.com';
+
 /** Remembers a new object; for another one of the same name, whether its content is the same. */
 export function compareWithFirst(seen: FirstOfName, object: KubeObject, found: PlacedValue): 'new' | 'same' | AppError {
   const { kind, meta } = object;
-  if (meta.name === '') return 'new';
+  if (meta.name === '' || groupOf(object) === olmGroup) return 'new';
   const key = JSON.stringify([groupOf(object), kind, meta.namespace, meta.name]);
   const first = seen.get(key);
   if (first === undefined) {
