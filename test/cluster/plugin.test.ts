@@ -127,7 +127,9 @@ for (const binary of findKubectls()) {
   const minor = Number(
     /GitVersion:"v1\.(\d+)|Client Version: v1\.(\d+)/.exec(versionOf(binary))?.slice(1).find(Boolean),
   );
-  test.runIf(minor >= 26)(`${binary} completes the words of the plugin`, async () => {
+  // Older ones do not ask plugins for candidates.
+  if (minor < 26) continue;
+  test(`${binary} completes the words of the plugin`, async () => {
     const { out } = await kubectl('__complete', 'wmco', 'rollout', 're');
     expect(out.split('\n').map(line => line.replace(/\t.*/, ''))).toEqual(['resume', 'retry', ':4', '']);
   });
