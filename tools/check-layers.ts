@@ -8,7 +8,7 @@ const mayImport: Record<string, readonly string[]> = {
   kube: ['base'],
   host: ['base'],
   cluster: ['base', 'contract', 'kube'],
-  payload: ['base', 'contract'],
+  payload: ['base', 'contract', 'kube'],
   node: ['base', 'contract', 'cluster', 'kube', 'host', 'payload'],
   controllers: ['base', 'contract', 'cluster', 'kube', 'host', 'node'],
   operator: ['base', 'contract', 'cluster', 'kube', 'host', 'payload', 'node', 'controllers'],

@@ -52,13 +52,29 @@ export function parseLock(text: string, label: string, wanted: readonly WantedFi
   const kubernetes = matching(root, 'kubernetes', /^v1\.\d{1,3}$/, 'a Kubernetes minor such as v1.36');
   const sources = root.objects('sources').map(readSource);
   const paths = sources.flatMap(({ files }) => files.map(({ path }) => path));
-  const twice = paths.find((path, index) => paths.indexOf(path) !== index);
-  if (twice !== undefined) throw invalid(label, `has the file ${shown(twice)} twice`);
+  checkUnique(paths, 'file', label);
+  checkUnique(
+    sources.map(({ name }) => name),
+    'source',
+    label,
+  );
+  for (const { origin, files } of sources)
+    if (origin.kind === 'archive' || origin.kind === 'image')
+      checkUnique(
+        files.map(({ member }) => member),
+        'member',
+        label,
+      );
   const unknown = paths.find(path => !wanted.some(({ source }) => source === path));
   if (unknown !== undefined) throw invalid(label, `has the file ${shown(unknown)}, which is not part of a payload`);
   const missing = wanted.filter(({ source, isOptional }) => isOptional !== true && !paths.includes(source));
   if (missing.length > 0) throw invalid(label, `has no source of ${missing.map(({ source }) => source).join(', ')}`);
   return { kubernetes, sources };
+}
+
+function checkUnique(names: readonly string[], what: string, label: string): void {
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw invalid(label, `has the ${what} ${shown(twice)} twice`);
 }
 
 const sum = /^(?:[0-9a-f]{64}|unverified)$/;

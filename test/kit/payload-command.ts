@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { stringify } from 'yaml';
-import { systemClock } from '../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../src/base/clock.ts';
 import { AppError } from '../../src/base/errors.ts';
 import { sha256 } from '../../src/base/sha256.ts';
 import { errorText } from '../../src/cli/output.ts';
@@ -17,7 +17,8 @@ export async function runPayload(
   {
     environment = {},
     signal = new AbortController().signal,
-  }: { environment?: Record<string, string>; signal?: AbortSignal } = {},
+    clock = systemClock,
+  }: { environment?: Record<string, string>; signal?: AbortSignal; clock?: Clock } = {},
 ): Promise<Run> {
   const run: Run = { code: -1, out: '', err: '' };
   const terminal = {
@@ -28,7 +29,7 @@ export async function runPayload(
     environment,
     command: () => 'wmco',
     signal,
-    clock: systemClock,
+    clock,
   };
   try {
     run.code = await payloadProgram(words, terminal);

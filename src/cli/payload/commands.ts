@@ -11,6 +11,7 @@ import { verifyFetched, verifyPacked } from '#payload/verify.ts';
 import { errorText, unwritableError } from '../output.ts';
 import { printable, safe } from '../safe-text.ts';
 import type { ExitCode, LiveTerminal } from '../terminal.ts';
+import { fetchCommand } from './fetch.ts';
 import { readLock, readText } from './lock-file.ts';
 import type { PayloadCommandName } from './options.ts';
 import { megabytes } from './size-text.ts';
@@ -25,6 +26,8 @@ type Run = (context: PayloadContext) => Promise<ExitCode>;
 
 /** What each command of `wmco payload` does. */
 export const payloadCommands: Readonly<Record<PayloadCommandName, Run>> = {
+  fetch: fetchCommand,
+
   verify: async context => {
     const folder = folderOf(context);
     const { terminal, parsed } = context;

@@ -11,6 +11,33 @@ const exitCodes = 'Exit code: 0 done, 1 refused or failed, 2 usage error.';
 
 /** The command lines of `wmco payload`. */
 export const payloadCommandLines = {
+  fetch: {
+    name: 'wmco payload fetch',
+    summary: 'download the programs of the lock, and check them',
+    flags: {
+      output: {
+        value: 'folder',
+        short: 'o',
+        default: 'payload/files',
+        help: 'programs; what is there is not downloaded again',
+      },
+      ...lockFlag,
+      only: { value: 'name...', isList: true, help: 'names of sources in the lock; all by default' },
+      agent: { value: 'file', help: 'agent, built by `npm run build:agent`: it is not downloaded' },
+      'trust-first-download': { help: 'enter the checksums of what is downloaded in the lock where it has none' },
+      mirror: { value: 'place', help: 'folder or URL with copies of all sources; nothing else is used then' },
+      'registry-mirror': { value: 'host', help: 'registry with copies of the images: HOST[:PORT][/PATH], or a URL' },
+      authfile: { value: 'file', help: 'logins for registries; default is that of podman and docker' },
+      'ca-file': { value: 'file', help: 'further CA certificates to trust (PEM)' },
+    },
+    details: `Stops anything that does not have the checksum of the lock. A download that was cut, or stopped with Ctrl-C, goes on
+where it stopped when the command is run again. HTTPS_PROXY and NO_PROXY are used. One bad source does not stop the others.
+
+Example:
+  wmco payload fetch -o payload/files --agent dist/windows-instance-config-daemon.exe
+
+${exitCodes}`,
+  },
   verify: {
     name: 'wmco payload verify',
     summary: 'check every file of a payload, downloaded or packed',

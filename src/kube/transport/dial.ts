@@ -11,6 +11,8 @@ export interface DialTarget {
   proxyUrl?: Secret | undefined;
   trusted: string | undefined;
   clientCertificate: ClientCertificate | undefined;
+  /** Offered for TLS; HTTP/2 first by default. */
+  protocols?: readonly string[];
 }
 
 export interface Dialled {
@@ -44,7 +46,7 @@ function startTls(plain: Socket, target: DialTarget): TLSSocket {
       // SNI must not be an IP address.
       servername: isIP(name) === 0 ? name : '',
       checkServerIdentity: (_, certificate) => checkServerIdentity(name, certificate),
-      ALPNProtocols: ['h2', 'http/1.1'],
+      ALPNProtocols: [...(target.protocols ?? ['h2', 'http/1.1'])],
       minVersion: 'TLSv1.2',
       rejectUnauthorized: !target.skipTlsVerify,
       ...(target.trusted === undefined ? {} : { ca: target.trusted }),
