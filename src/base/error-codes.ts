@@ -168,6 +168,8 @@ export const errorCodes = {
   CSR_MALFORMED: 'A certificate signing request cannot be parsed.',
   CSR_REFUSED: 'A certificate signing request violates a rule.',
   BUDGET_INVALID: 'The value of maxUnavailable is neither a whole number nor a percentage.',
+  MACHINE_SET_UNCLEAR: 'The command cannot find out a value of a Windows MachineSet by itself.',
+  MACHINE_SET_REFUSED: 'A Windows MachineSet cannot be made, changed or deleted as requested.',
   MACHINE_OWNER_MISSING: 'A Machine has no MachineSet that would replace it.',
 
   // connection to the API server

@@ -117,6 +117,17 @@ const runtimeClass: Program = {
   run: async words => (await import('#cli/manifests/runtime-class.ts')).runtimeClassProgram(words, liveTerminal()),
 };
 
+const machineSet: Program = {
+  name: 'machineset',
+  summary: 'print a MachineSet for Windows on your cloud; see `wmco machineset --help`',
+  line: async () => (await import('#cli/manifests/machine-set-options.ts')).machineSetLine,
+  run: async words =>
+    (await import('#cli/manifests/machine-set.ts')).machineSetProgram(words, {
+      ...askingTerminal(),
+      stdin: terminal.stdin,
+    }),
+};
+
 const payload: Program = {
   name: 'payload',
   summary: `${payloadSummary}; see \`wmco payload --help\``,
@@ -228,7 +239,7 @@ async function completeAsPlugin(words: readonly string[]): Promise<ExitCode> {
 }
 
 const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
-const programs = [operator, status, rollout, reboot, remove, runtimeClass, payload, sandbox, complete];
+const programs = [operator, status, rollout, reboot, remove, machineSet, runtimeClass, payload, sandbox, complete];
 
 function runAs(name: string, words: readonly string[]): Promise<ExitCode> {
   if (name === operatorName) return runAsOperator(words);

@@ -26,7 +26,11 @@ interface Reading extends Input {
 const maxDepthOfLists = 4;
 
 /** Reads multi-document YAML or JSON from files, folders (all .yaml, .yml and .json below) or `-`. */
-export async function readInput(names: readonly string[], terminal: Terminal, maxFiles = 10_000): Promise<Input> {
+export async function readInput(
+  names: readonly string[],
+  terminal: Pick<Terminal, 'stdin'>,
+  maxFiles = 10_000,
+): Promise<Input> {
   const input: Reading = { objects: [], problems: [], firstOfName: new Map() };
   for (const name of names) {
     if (name === '-') await addText(input, 'standard input', terminal.stdin);

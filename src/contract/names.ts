@@ -42,6 +42,11 @@ export const nodeLabel = {
 
 export const machineLabel = {
   osId: 'machine.openshift.io/os-id',
+  /** The infrastructure name of the cluster. */
+  cluster: 'machine.openshift.io/cluster-api-cluster',
+  machineSet: 'machine.openshift.io/cluster-api-machineset',
+  role: 'machine.openshift.io/cluster-api-machine-role',
+  type: 'machine.openshift.io/cluster-api-machine-type',
   ignore: `${prefix}/ignore`,
 } as const;
 

@@ -236,7 +236,7 @@ function hostObjects({ namespace, instances, machines }: InitialFacts): InitialO
 
 function machineSet(replicas: number): InitialObject {
   const name = machineSetName;
-  const labels = { 'machine.openshift.io/cluster-api-machineset': name, [machineLabel.osId]: 'Windows' };
+  const labels = { [machineLabel.machineSet]: name, [machineLabel.osId]: 'Windows' };
   const spec = {
     metadata: { labels: { [nodeLabel.worker]: '' } },
     providerSpec: { value: { userDataSecret: { name: secretName.userData } } },

@@ -1,0 +1,69 @@
+import type { Fields } from '#base/fields.ts';
+import {
+  atLeast,
+  type MachinePlatform,
+  minimumDiskGiB,
+  type ProviderSpec,
+  recordIn,
+  without,
+  wrongImage,
+} from './machine-platform.ts';
+
+export const azure: MachinePlatform = {
+  hasShortNames: true,
+  zone: spec => spec.string('zone') ?? '',
+  instanceType: spec => spec.string('vmSize') ?? '',
+  hasPublicImages: true,
+  windowsSpec: (spec, { image, instanceType, version, isFromWindows }, fields) => {
+    const keepsImage = isFromWindows && image === undefined;
+    const isSecured = spec['securityProfile'] !== undefined && !isFromWindows;
+    const value: ProviderSpec = {
+      // SSH keys of the platform are for Linux; the script in the user data authorizes the key of the operator.
+      ...without(spec, 'sshPublicKey', ...(isSecured ? ['securityProfile'] : [])),
+      ...(!keepsImage && { image: image === undefined ? publicImage(version.release) : imageOf(image) }),
+      ...(instanceType !== undefined && { vmSize: instanceType }),
+      osDisk: windowsDisk(spec, fields.object('osDisk'), isSecured),
+    };
+    const notes = isSecured
+      ? ['securityProfile of the Linux set is left out: it needs an image for trusted launch or confidential machines']
+      : [];
+    return { value, notes };
+  },
+};
+
+function windowsDisk(spec: ProviderSpec, disk: Fields, isSecured: boolean): ProviderSpec {
+  const osDisk = recordIn(spec, 'osDisk');
+  const managedDisk = recordIn(osDisk, 'managedDisk');
+  return {
+    ...osDisk,
+    osType: 'Windows',
+    diskSizeGB: atLeast(minimumDiskGiB, disk.number('diskSizeGB')),
+    managedDisk: {
+      ...(isSecured ? without(managedDisk, 'securityProfile') : managedDisk),
+      storageAccountType: managedDisk['storageAccountType'] ?? 'Premium_LRS',
+    },
+  };
+}
+
+function publicImage(release: string): ProviderSpec {
+  return {
+    publisher: 'MicrosoftWindowsServer',
+    offer: 'WindowsServer',
+    sku: `${release}-datacenter-smalldisk`,
+    version: 'latest',
+    resourceID: '',
+  };
+}
+
+/** A URN as the Azure command line prints it, or the id of an image of your own. */
+function imageOf(text: string): ProviderSpec {
+  if (/^\/(subscriptions|resourceGroups)\/[\w./()-]+$/i.test(text)) {
+    return { publisher: '', offer: '', sku: '', version: '', resourceID: text };
+  }
+  const parts = text.split(':');
+  const [publisher = '', offer = '', sku = '', version = ''] = parts;
+  if (parts.length !== 4 || !parts.every(part => /^[\w.-]+$/.test(part))) {
+    throw wrongImage(text, 'PUBLISHER:OFFER:SKU:VERSION, or the resource id of an image');
+  }
+  return { publisher, offer, sku, version, resourceID: '' };
+}
