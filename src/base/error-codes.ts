@@ -30,6 +30,12 @@ export const errorCodes = {
   REMOVAL_UNFINISHED: 'The command stopped waiting for the end of a removal, which goes on.',
   REBOOT_UNFINISHED: 'The command stopped waiting for the end of a reboot, which goes on.',
   REQUEST_REFUSED: 'The command makes no sense for this host, or for the roll-out, as it is now.',
+  INSTALL_REFUSED:
+    'The command cannot install the operator here: it is installed in another way, or something is in its way.',
+  INSTALL_CONFLICT: 'Somebody else has set a field that the installation sets to another value.',
+  INSTALL_UNFINISHED: 'The operator does not run in time after its objects were applied.',
+  UNINSTALL_REFUSED: 'The command cannot remove this installation as it is now; nothing was deleted.',
+  UNINSTALL_UNFINISHED: 'The command stopped before everything was deleted.',
   SANDBOX_STORY_FAILED: 'What a story of the sandbox describes did not happen in time.',
 
   // windows-rollout

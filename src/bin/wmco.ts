@@ -128,6 +128,13 @@ const machineSet: Program = {
     }),
 };
 
+const install: Program = {
+  name: 'install',
+  summary: 'install or upgrade the operator without OLM; see `wmco install --help`',
+  line: async () => (await import('#cli/install/options.ts')).installLine,
+  run: async words => (await import('#cli/install/program.ts')).installProgram(words, liveTerminal()),
+};
+
 const payload: Program = {
   name: 'payload',
   summary: `${payloadSummary}; see \`wmco payload --help\``,
@@ -239,7 +246,19 @@ async function completeAsPlugin(words: readonly string[]): Promise<ExitCode> {
 }
 
 const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
-const programs = [operator, status, rollout, reboot, remove, machineSet, runtimeClass, payload, sandbox, complete];
+const programs = [
+  operator,
+  install,
+  status,
+  rollout,
+  reboot,
+  remove,
+  machineSet,
+  runtimeClass,
+  payload,
+  sandbox,
+  complete,
+];
 
 function runAs(name: string, words: readonly string[]): Promise<ExitCode> {
   if (name === operatorName) return runAsOperator(words);

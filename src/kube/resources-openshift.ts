@@ -134,3 +134,8 @@ export const serviceMonitors = ofNamespace<ServiceMonitor>(
   'ServiceMonitor',
   'servicemonitors',
 );
+export const prometheusRules = ofNamespace<KubeResource>(
+  'monitoring.coreos.com/v1',
+  'PrometheusRule',
+  'prometheusrules',
+);

@@ -37,7 +37,39 @@ export interface Pod extends KubeResource {
     volumes?: Record<string, unknown>[];
     tolerations?: Record<string, unknown>[];
   };
-  status?: { phase?: string; reason?: string; conditions?: Condition[]; podIP?: string };
+  status?: {
+    phase?: string;
+    reason?: string;
+    conditions?: Condition[];
+    podIP?: string;
+    containerStatuses?: ContainerStatus[];
+  };
+}
+
+export interface ContainerStatus {
+  name?: string;
+  ready?: boolean;
+  restartCount?: number;
+  state?: ContainerState;
+  lastState?: ContainerState;
+}
+
+interface ContainerState {
+  waiting?: { reason?: string; message?: string };
+  running?: { startedAt?: string };
+  /** The message is the end of the log, if the container asks for that. */
+  terminated?: { reason?: string; exitCode?: number; message?: string };
+}
+
+export interface Deployment extends KubeResource {
+  spec?: { replicas?: number; template?: { spec?: Pod['spec'] }; [member: string]: unknown };
+  status?: {
+    observedGeneration?: number;
+    replicas?: number;
+    updatedReplicas?: number;
+    availableReplicas?: number;
+    conditions?: Condition[];
+  };
 }
 
 export interface ConfigMap extends KubeResource {
@@ -248,6 +280,7 @@ export const certificateSigningRequests = ofCluster<CertificateSigningRequest>(
 /** Since Kubernetes 1.21; older versions have only v1beta1, which 1.25 removed. */
 export const podDisruptionBudgets = ofNamespace<PodDisruptionBudget>('policy/v1', ...policy);
 export const podDisruptionBudgetsV1beta1 = ofNamespace<PodDisruptionBudget>('policy/v1beta1', ...policy);
+export const deployments = ofNamespace<Deployment>('apps/v1', 'Deployment', 'deployments');
 export const roles = ofNamespace<RoleObject>(rbac, 'Role', 'roles');
 export const roleBindings = ofNamespace<RoleBindingObject>(rbac, 'RoleBinding', 'rolebindings');
 export const clusterRoles = ofCluster<RoleObject>(rbac, 'ClusterRole', 'clusterroles');

@@ -57,7 +57,7 @@ function readPrivateKey(pem: string, name: string): KeyObject {
   }
 }
 
-function readPublicKey(pem: string, name: string): KeyObject {
+export function readPublicKey(pem: string, name: string): KeyObject {
   try {
     // From a private key, Node.js would derive the public one; a private key has no business here.
     if (!pem.includes('-----BEGIN PUBLIC KEY-----')) throw new Error('it has no PEM block PUBLIC KEY');

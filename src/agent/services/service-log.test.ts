@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { AppError } from '#base/errors.ts';
 import { file } from '#contract/paths.ts';
-import { endOf, type LogFiles, logPathOf, withLastLines, withoutSecrets } from './service-log.ts';
+import { withoutSecrets } from '#base/without-secrets.ts';
+import { endOf, type LogFiles, logPathOf, withLastLines } from './service-log.ts';
 
 const commands: [command: string, path: string | undefined][] = [
   [`${file.containerd} --log-file ${file.containerdLog} --run-service`, file.containerdLog],

@@ -1,6 +1,6 @@
 import { AppError, isAppError } from '#base/errors.ts';
 import { shortLine } from '#base/printable.ts';
-import { redacted, withoutLogin } from '#base/secret.ts';
+import { withoutSecrets } from '#base/without-secrets.ts';
 import { dir } from '#contract/paths.ts';
 import type { HostFiles } from '../ports.ts';
 
@@ -69,27 +69,4 @@ export function endOf(text: string, isCut: boolean): string {
     .map(line => shortLine(withoutSecrets(line)))
     .join(' | ');
   return end.length > maxCharacters ? `...${end.slice(3 - maxCharacters)}` : end;
-}
-
-/**
- * Hides logins of URLs, what looks like a token or a key, and the rest of a line after a word for a secret. Hiding too much is
- * harmless.
- */
-export function withoutSecrets(line: string): string {
-  return line
-    .split(' ')
-    .map(word => (isPaddedBase64(word) ? redacted : withoutLogins(word)))
-    .join(' ')
-    .replace(/(pass|pwd|secret|token|key\b|auth|login|bearer|credential).*/i, `$1 ${redacted}`)
-    .replaceAll(/[A-Za-z0-9+/=_.~-]{20,}/g, run => (/^[a-z_./-]+$/.test(run) ? run : redacted));
-}
-
-/** The word may have quotes or a name before its URL. */
-function withoutLogins(word: string): string {
-  const start = word.indexOf('//') + 2;
-  return start === 1 ? word : `${word.slice(0, start)}${withoutLogin(word.slice(start))}`;
-}
-
-function isPaddedBase64(word: string): boolean {
-  return word.length >= 8 && /=["',;)]?$/.test(word);
 }

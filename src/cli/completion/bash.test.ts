@@ -33,6 +33,7 @@ const all = [
   'render',
   'check',
   'operator',
+  'install',
   'status',
   'rollout',
   'runtimeclass',

@@ -79,6 +79,7 @@ const controllers: readonly (readonly [old: string, since28: string])[] = [
 const furtherControllers = {
   nodelifecycle: 'node-lifecycle-controller',
   replicaset: 'replicaset-controller',
+  deployment: 'deployment-controller',
 } as const;
 export type FurtherController = keyof typeof furtherControllers;
 

@@ -1,0 +1,211 @@
+import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { installProgram } from '../../src/cli/install/program.ts';
+import { main } from '../../src/cli/main.ts';
+import { defaultNamespace, operatorName } from '../../src/contract/names.ts';
+import type { Client } from '../../src/kube/client.ts';
+import { createClient } from '../../src/kube/http-client.ts';
+import * as kinds from '../../src/kube/resources.ts';
+import { allObjects } from '../kit/cluster/all-objects.ts';
+import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
+import { findKubectls, kubectl, type Kubectl } from '../kit/kubectl.ts';
+import { runOperatorPods } from '../kit/operator-pods.ts';
+import { compileCache, repositoryRoot } from '../kit/run-wmco.ts';
+import { recordedTerminal } from '../kit/status-views.ts';
+
+/** `wmco install` on a real kube-apiserver with the real controllers of Deployments; only their pods are simulated. */
+
+const namespace = defaultNamespace;
+const [binary = ''] = findKubectls();
+let cluster: Cluster;
+let client: Client;
+let kubeconfig: string;
+let tool: Kubectl;
+let operatorPods: ReturnType<typeof runOperatorPods>;
+
+beforeAll(async () => {
+  cluster = await startCluster({ controllers: ['replicaset', 'deployment'] });
+  client = createClient(cluster.adminConfig);
+  kubeconfig = join(cluster.folder, 'kubeconfig');
+  tool = kubectl(binary, kubeconfig, cluster.folder);
+  operatorPods = runOperatorPods(client, namespace);
+});
+afterAll(async () => {
+  await operatorPods?.[Symbol.asyncDispose]();
+  await client?.close();
+  await cluster?.stop();
+});
+
+interface Run {
+  code: number;
+  out: string;
+  err: string;
+}
+
+/** As the command line calls it. */
+async function install(...words: string[]): Promise<Run> {
+  const recorded = recordedTerminal(undefined, { KUBECONFIG: kubeconfig }, systemClock);
+  const program = { name: 'install', summary: '', run: (rest: readonly string[]) => installProgram(rest, recorded) };
+  const terminal = { ...recorded, stdin: () => Promise.resolve(''), runtime: '' };
+  const code = await main(['install', ...words], terminal, [program]);
+  return { code, out: recorded.text(), err: recorded.errors() };
+}
+
+/** The pipe of the page, with the shell and the programs that a user has. */
+function dryRunOfKubectl(): { out: string; err: string; status: number | null } {
+  const wmco = `'${process.execPath}' '${join(repositoryRoot, 'src', 'bin', 'wmco.ts')}'`;
+  const line = `set -o pipefail; ${wmco} install --dry-run | ${binary} apply --dry-run=server -f -`;
+  const env = { PATH: process.env['PATH'], HOME: cluster.folder, KUBECONFIG: kubeconfig, ...compileCache };
+  const { stdout, stderr, status } = spawnSync('bash', ['-c', line], { env, encoding: 'utf8', timeout: 60_000 });
+  return { out: stdout, err: stderr, status };
+}
+
+const untilGone = async () => {
+  await expect.poll(() => client.find(kinds.namespaces, namespace)).toBeUndefined();
+};
+const imageOf = async () =>
+  (await client.get(kinds.deployments, operatorName, { namespace })).spec?.template?.spec?.containers?.[0]?.image;
+
+test('on a fresh cluster the plan is checked by the API server, and nothing is written', async () => {
+  const before = await allObjects(client);
+  const { code, out, err } = await install();
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^Operator \S+ for kubernetes, namespace openshift-windows-machine-config-operator\n/);
+  expect(out).toMatch(/^ {2}new CustomResourceDefinition windowsinstances/m);
+  expect(out).toMatch(
+    /^ {2}new Deployment openshift-windows-machine-config-operator\/windows-machine-config-operator/m,
+  );
+  expect(out).toMatch(
+    /The API server accepts all \d+ objects; nothing is written yet\.\nTo apply it, run `\/opt\/wmco install --apply`\.\n$/,
+  );
+  expect(await allObjects(client)).toEqual(before);
+});
+
+test('the dry run of kubectl is clean when the namespace exists, and a note says so when it does not', async () => {
+  const fresh = dryRunOfKubectl();
+  expect(fresh.status).not.toBe(0);
+  const notes = fresh.err.split('\n').filter(line => line.startsWith('note: '));
+  expect(notes).toEqual([expect.stringContaining(`kubectl create namespace ${namespace} --save-config`)]);
+  const errors = fresh.err.split('\n').filter(line => line !== '' && !line.startsWith('note: '));
+  expect(errors.filter(line => !line.includes(`namespaces "${namespace}" not found`))).toEqual([]);
+  expect((await tool('create', 'namespace', namespace, '--save-config')).ok).toBe(true);
+  const before = await allObjects(client);
+  const { out, err, status } = dryRunOfKubectl();
+  expect([status, err]).toEqual([0, '']);
+  const lines = out.trimEnd().split('\n');
+  expect(lines.length).toBeGreaterThan(10);
+  expect(lines.filter(line => !line.endsWith(' (server dry run)'))).toEqual([]);
+  expect(await allObjects(client)).toEqual(before);
+  await client.delete(kinds.namespaces, namespace);
+  await untilGone();
+}, 120_000);
+
+test('--apply creates everything, shows progress, waits for the operator and says what to do next', async () => {
+  const { code, out, err } = await install('--apply');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^ {2}created Namespace openshift-windows-machine-config-operator$/m);
+  expect(out).toMatch(/^The operator runs: 1 of 1 pod available, 1 of this version\.$/m);
+  expect(out).toContain(
+    `kubectl create secret generic cloud-private-key -n ${namespace} --from-file=private-key.pem=FILE`,
+  );
+  expect(out).toContain(`kubectl create configmap windows-instances -n ${namespace} --from-literal=10.0.0.5=`);
+  const again = await install();
+  expect(again.out).toMatch(/Everything is installed as it should be\.\n$/);
+  expect(again.out).not.toMatch(/^ {2}(new|changed)/m);
+});
+
+test('an upgrade shows what changes, keeps the number of pods, and names what is not needed any more', async () => {
+  await client.patch(
+    kinds.deployments,
+    operatorName,
+    { type: 'merge', body: { spec: { replicas: 2 } } },
+    { namespace },
+  );
+  const metadata = { name: `${operatorName}-former`, labels: { 'app.kubernetes.io/name': operatorName } };
+  const former = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRole', metadata, rules: [] };
+  const file = join(cluster.folder, 'former.yaml');
+  await writeFile(file, JSON.stringify(former));
+  const apply = ['apply', '--server-side', '--field-manager', 'wmco-install', '-f', file];
+  expect((await tool(...apply)).ok).toBe(true);
+  const image = 'registry.example.com/operator:v12.0.0';
+  const plan = await install('--image', image);
+  expect(plan.out).toMatch(/^ {2}changed +Deployment \S+: \.spec\.template\.spec\.containers\[0\]\.image$/m);
+  const former1 = `  kubectl delete clusterroles.rbac.authorization.k8s.io ${operatorName}-former\n`;
+  expect(plan.out).toContain(`1 object of a former version is not needed any more. To delete:\n${former1}`);
+  const { code, out } = await install('--apply', '--image', image);
+  expect([code, await imageOf()], out).toEqual([0, image]);
+  expect(out).toMatch(/^The operator runs: 2 of 2 pods available, 2 of this version\.$/m);
+  expect(await client.find(kinds.clusterRoles, metadata.name)).toBeDefined();
+  await client.delete(kinds.clusterRoles, metadata.name);
+});
+
+test('a field that somebody else has set is a conflict, and nothing is written', async () => {
+  const file = join(cluster.folder, 'other.yaml');
+  const spec = { template: { spec: { priorityClassName: 'system-node-critical' } } };
+  const change = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: operatorName, namespace }, spec };
+  await writeFile(file, JSON.stringify(change));
+  const other = [
+    'apply',
+    '--server-side',
+    '--validate=false',
+    '--force-conflicts',
+    '--field-manager',
+    'gitops',
+    '-f',
+    file,
+  ];
+  expect((await tool(...other)).ok).toBe(true);
+  const refused = await install('--apply', '--image', 'registry.example.com/operator:v13.0.0');
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    `error: INSTALL_CONFLICT: Deployment ${namespace}/${operatorName}: .spec.template.spec.priorityClassName is set by gitops\n` +
+      '  -> Pass --force-conflicts to overwrite these fields; nothing is written yet.\n',
+  ]);
+  expect(await imageOf()).toBe('registry.example.com/operator:v12.0.0');
+  expect((await install('--apply', '--force-conflicts')).code).toBe(0);
+  const { spec: now } = await client.get(kinds.deployments, operatorName, { namespace });
+  expect(now?.template?.spec).toMatchObject({ priorityClassName: 'system-cluster-critical' });
+});
+
+const troubles = [
+  ['hasNoImage', /has no image: ImagePullBackOff: Back-off pulling image "registry\/none:v1"\n {2}-> Set --image/],
+  [
+    'crashes',
+    /ends with exit code 1, 3 restarts: error: proxy http:\/\/<redacted>@proxy:80 refuses\n {2}-> Fix what its log/,
+  ],
+] as const;
+for (const [state, message] of troubles) {
+  test(`when its pod ${state}, the wait ends with the reason`, async () => {
+    operatorPods.become(state);
+    const { code, err, out } = await install(
+      '--apply',
+      '--timeout',
+      '3s',
+      '--image',
+      `registry.example.com/operator:${state}`,
+    );
+    operatorPods.become('runs');
+    expect([code, err]).toEqual([1, expect.stringMatching(message)]);
+    expect(out + err).not.toContain('planted-login');
+  });
+}
+
+test('an installation in another namespace is refused', async () => {
+  expect((await install('--apply', '-n', 'elsewhere')).err).toBe(
+    `error: INSTALL_REFUSED: the operator is installed in namespace "${namespace}"\n` +
+      `  -> Use --namespace ${namespace}, or uninstall it there first with \`wmco uninstall -n ${namespace}\`.\n`,
+  );
+});
+
+test('both folders of deploy are built by kubectl kustomize', async () => {
+  for (const platform of ['openshift', 'kubernetes']) {
+    const { ok, text } = await tool('kustomize', join(repositoryRoot, 'deploy', platform));
+    expect(ok, text).toBe(true);
+    const file = await readFile(join(repositoryRoot, 'deploy', platform, 'install.yaml'), 'utf8');
+    const namesIn = (yaml: string) => yaml.match(/^kind: \w+$/gm)?.sort();
+    expect(namesIn(text)).toEqual(namesIn(file));
+  }
+});
