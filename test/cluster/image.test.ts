@@ -1,21 +1,36 @@
 import { createHash } from 'node:crypto';
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findCondition } from '../../src/base/condition.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { nodeAnnotation, operatorName } from '../../src/contract/names.ts';
+import { operatorDeployment, payloadKeySecret } from '../../src/install/deployment.ts';
+import { isAlreadyExists, unless } from '../../src/kube/api-error.ts';
+import type { Client } from '../../src/kube/client.ts';
+import type { KubeResource, Resource } from '../../src/kube/resource.ts';
+import * as kinds from '../../src/kube/resources.ts';
+import { nodes } from '../../src/kube/resources.ts';
+import { operatorPermissions } from '../../src/operator/permissions.ts';
+import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
+import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { newKeyPair } from '../../src/payload/signature.ts';
 import { verifyPacked } from '../../src/payload/verify.ts';
 import { payloadFiles } from '../../src/node/payload.ts';
 import type { Build } from '../../tools/release/build.ts';
 import { sbomPath, writeImageContext } from '../../tools/release/image-context.ts';
 import { type BuiltProgram, buildProgram } from '../../tools/release/program.ts';
+import { accountToken } from '../kit/account-token.ts';
 import { baseLabels, makeBase } from '../kit/image/base.ts';
 import { type ImageTools, imageTools } from '../kit/image/buildah.ts';
 import { type Layer, type LayerEntry, layersIn } from '../kit/image/layers.ts';
 import { packSimulated } from '../kit/image/payload.ts';
+import { type ContainerSpec, Pod } from '../kit/image/pod.ts';
 import { type Registry, startRegistry } from '../kit/registry.ts';
 import { repositoryRoot } from '../kit/run-wmco.ts';
+import { administratorOf } from '../kit/sandbox-operator.ts';
+import { checkSandbox } from '../kit/secret-check.ts';
 
 /** The image as a release makes it, with a small payload: built, pushed, pulled, looked into and started. */
 
@@ -37,40 +52,50 @@ let payload: string;
 let base: string;
 /** In the registry, by digest. */
 let image: string;
+/** Of two builds from contexts that were made at different times, in different folders, by users with different umasks. */
+let imageIds: string[];
 let layers: Layer[];
-/** The files that the operator adds to the base, as the registry has them. */
+/** The files of the image as a node has them that has pulled it. */
 let rootfs: string;
 
 beforeAll(async () => {
   tools = imageTools();
-  const { folder, buildah, skopeo } = tools;
+  const { folder, buildah, skopeo, forget } = tools;
   registry = await startRegistry();
   program = await buildProgram({ build });
   payload = await packSimulated(folder, build.version, key);
   base = await makeBase(tools);
-  const context = join(folder, 'context');
-  await writeImageContext({ folder: context, build, program, payload });
-  await buildImage(context, 'localhost/operator:1');
+  imageIds = [await buildImage('first', 0o022), await buildImage('a/second', 0o077)];
   const tag = `${registry.host}/operator:v${build.release}`;
   const digestFile = join(folder, 'digest');
-  await buildah('push', '--tls-verify=false', '--digestfile', digestFile, 'localhost/operator:1', `docker://${tag}`);
+  await buildah('push', '--tls-verify=false', '--digestfile', digestFile, 'localhost/first:1', `docker://${tag}`);
+  forget();
   image = `${registry.host}/operator@${readFileSync(digestFile, 'utf8').trim()}`;
+  const container = await buildah('from', '--tls-verify=false', `docker://${image}`);
+  rootfs = await buildah('mount', container);
   const copy = join(folder, 'copy');
   await skopeo('copy', '--src-tls-verify=false', `docker://${image}`, `dir:${copy}`);
   layers = layersIn(copy);
-  rootfs = join(folder, 'rootfs');
-  mkdirSync(rootfs);
-  for (const { file } of layers.slice(1)) execFileSync('tar', ['--extract', '--gzip', '--file', file, '-C', rootfs]);
 }, 600_000);
 afterAll(async () => {
   await registry?.[Symbol.asyncDispose]();
   await tools?.[Symbol.asyncDispose]();
 });
 
-/** With the flags of docs/release.md. */
-function buildImage(context: string, tag: string): Promise<string> {
-  const flags = ['--isolation', 'chroot', '--timestamp', seconds, '--identity-label=false', '--pull=never'];
-  return tools.buildah('build', ...flags, '--build-arg', `BASE=${base}`, '--tag', tag, context);
+/** With the flags of docs/release.md; gives the digest of the configuration, which names the layers. */
+async function buildImage(name: string, umask: number): Promise<string> {
+  const context = join(tools.folder, name);
+  const before = process.umask(umask);
+  try {
+    await writeImageContext({ folder: context, build, program, payload });
+  } finally {
+    process.umask(before);
+  }
+  const flags = ['--isolation', 'chroot', '--timestamp', seconds, '--identity-label=false', '--pull=never', '--quiet'];
+  const tag = `localhost/${basename(name)}:1`;
+  const id = await tools.buildah('build', ...flags, '--build-arg', `BASE=${base}`, '--tag', tag, context);
+  rmSync(context, { recursive: true });
+  return id;
 }
 
 const added = () => layers.slice(1).flatMap(({ entries }) => entries);
@@ -98,6 +123,11 @@ async function imageConfig(): Promise<ImageConfig['config']> {
   const words = ['inspect', '--config', '--tls-verify=false', `docker://${image}`];
   return (JSON.parse(await tools.skopeo(...words)) as ImageConfig).config;
 }
+
+test('two builds of the same content are byte-identical', () => {
+  expect(imageIds[0]).toMatch(/^[0-9a-f]{64}$/);
+  expect(imageIds[1]).toBe(imageIds[0]);
+});
 
 test('the labels are those that certification asks for, and none is left of the base', async () => {
   const { Labels: labels, Created } = await inspected();
@@ -229,4 +259,95 @@ test('the size of the image', () => {
       `of it ${mb(statSync(join(rootfs, programPath)).size)} MB program and ${mb(ofPayload)} MB payload`,
   );
   expect(packed).toBeLessThan(70e6);
+});
+
+/** As a Deployment starts it on OpenShift, which gives each namespace numbers of users. */
+const userId = 1_000_770_000;
+const podName = 'operator-1';
+
+function podSpec(namespace: string, usesPayloadKey: boolean): PodSpec {
+  const made = operatorDeployment({ namespace, image, platform: 'openshift', usesPayloadKey });
+  return (made as unknown as { spec: { template: { spec: PodSpec } } }).spec.template.spec;
+}
+
+interface PodSpec {
+  containers: [ContainerSpec];
+}
+
+async function startPod(sandbox: Sandbox, token: string, usesPayloadKey = true): Promise<Pod> {
+  const [host] = sandbox.hosts;
+  if (host === undefined) throw new Error('no host');
+  const { namespace } = sandbox;
+  return Pod.start({
+    container: podSpec(namespace, usesPayloadKey).containers[0],
+    imageEnvironment: (await imageConfig()).Env,
+    rootfs,
+    parent: tools.folder,
+    userId,
+    environment: { WATCH_NAMESPACE: namespace, POD_NAME: podName, OPERATOR_NAME: product },
+    secrets: { 'payload-key': { [payloadKeySecret.key]: key.publicPem } },
+    serviceAccount: { token, 'ca.crt': sandbox.ca, namespace },
+    apiServer: sandbox.url,
+    host,
+  });
+}
+
+async function installRights(admin: Client, namespace: string): Promise<void> {
+  const byKind = new Map(
+    Object.values(kinds)
+      .filter((each): each is Resource => typeof each === 'object' && 'plural' in each)
+      .map(resource => [resource.kind, resource]),
+  );
+  for (const manifest of rbacManifests(operatorPermissions, namespace)) {
+    const resource = byKind.get(manifest.kind);
+    if (resource === undefined) throw new Error(`unknown kind ${manifest.kind}`);
+    await admin.create(resource, manifest as KubeResource).catch(unless(isAlreadyExists));
+  }
+}
+
+test('the operator in the image joins a host, as any user and with a read-only root file system', async () => {
+  await using sandbox = await startSandbox({ hosts: 1, speed: 10 });
+  const { namespace } = sandbox;
+  await using administrator = administratorOf(sandbox);
+  const { client } = administrator;
+  await installRights(client, namespace);
+  // It is the owner of the Lease.
+  const made = { metadata: { name: podName, namespace }, spec: podSpec(namespace, true) };
+  await client.create(kinds.pods, made as unknown as kinds.Pod);
+  const token = await accountToken(client, namespace, operatorName);
+  await using pod = await startPod(sandbox, token);
+  const firstLineMs = await pod.until('"operator"');
+  const leaderMs = await pod.until('"Became the leader"');
+  expect([await pod.probe('/healthz'), await pod.probe('/readyz')]).toEqual([200, 200]);
+
+  const status = pod.processFile('status');
+  expect(status).toMatch(new RegExp(`^Uid:\\t${userId}\\t${userId}\\t${userId}\\t${userId}$`, 'm'));
+  expect(status).toMatch(/^Gid:\t0\t0\t0\t0$/m);
+  expect(status).toMatch(/^Groups:\s*$/m);
+  for (const set of ['Prm', 'Eff', 'Inh', 'Amb']) expect(status).toContain(`Cap${set}:\t0000000000000000\n`);
+  expect(status).toContain('NoNewPrivs:\t1\n');
+  const mounts = pod.processFile('mountinfo').split('\n');
+  expect(mounts.find(line => line.split(' ')[4] === '/')).toMatch(/ \/ ro,/);
+
+  const phases = async () => (await client.list(windowsInstances, { namespace })).items.map(each => each.status?.phase);
+  await expect.poll(phases, { timeout: 90_000, message: pod.log }).toEqual(['Ready']);
+  const joinedMs = performance.now() - pod.startedMs;
+  const node = await client.get(nodes, sandbox.hosts[0]?.spec.name ?? '');
+  expect(findCondition(node.status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
+  expect(node.metadata.annotations?.[nodeAnnotation.version]).toBe(build.version);
+  const memory = Number(/^VmHWM:\s+(\d+) kB$/m.exec(pod.processFile('status'))?.[1]) / 1000;
+
+  expect(await pod.stop()).toBe(0);
+  await checkSandbox(sandbox, client, [{ where: 'log of the operator', text: pod.log }]);
+  console.log(
+    `operator in the image: first log line after ${firstLineMs.toFixed(0)} ms, leader after ${leaderMs.toFixed(0)} ms, ` +
+      `host Ready after ${(joinedMs / 1000).toFixed(1)} s, ${memory.toFixed(0)} MB of memory`,
+  );
+}, 180_000);
+
+test('the operator in the image refuses a payload that the key of the release has not signed', async () => {
+  await using sandbox = await startSandbox({ hosts: 1, listsHosts: false });
+  await using pod = await startPod(sandbox, 'none', false);
+  expect(await pod.ended).toBe(1);
+  expect(pod.log).toContain('PAYLOAD_UNSIGNED');
 });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,6 +26,7 @@ export function imageTools(): ImageTools {
   const temporary = join(folder, 'tmp');
   mkdirSync(temporary);
   let storages = 1;
+  const storageOf = () => join(folder, `storage-${storages}`);
   const inOwnMounts = async (program: string, words: readonly string[]) => {
     // What they remember about registries in a folder that no flag changes.
     const script = 'mkdir -p /var/lib/containers && mount -t tmpfs tmpfs /var/lib/containers && exec "$@"';
@@ -41,12 +42,14 @@ export function imageTools(): ImageTools {
   return {
     folder,
     buildah: (...words) => {
-      const storage = join(folder, `storage-${storages}`);
-      const flags = ['--root', storage, '--runroot', `${storage}-run`, '--storage-driver', 'vfs'];
+      const flags = ['--root', storageOf(), '--runroot', `${storageOf()}-run`, '--storage-driver', 'vfs'];
       return inOwnMounts('buildah', [...flags, ...words]);
     },
     skopeo: (...words) => inOwnMounts('skopeo', words),
-    forget: () => void (storages += 1),
+    forget: () => {
+      for (const name of [storageOf(), `${storageOf()}-run`]) rmSync(name, { recursive: true, force: true });
+      storages += 1;
+    },
     [Symbol.asyncDispose]: () => guard.release(),
   };
 }
