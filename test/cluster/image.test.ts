@@ -107,8 +107,6 @@ interface Inspected {
   Digest: string;
   Labels: Record<string, string>;
   Created: string;
-  Architecture: string;
-  Env: string[];
 }
 
 async function inspected(): Promise<Inspected> {
@@ -124,13 +122,16 @@ async function imageConfig(): Promise<ImageConfig['config']> {
   return (JSON.parse(await tools.skopeo(...words)) as ImageConfig).config;
 }
 
-test('two builds of the same content are byte-identical', () => {
+test('two builds of the same content are byte-identical', async () => {
   expect(imageIds[0]).toMatch(/^[0-9a-f]{64}$/);
   expect(imageIds[1]).toBe(imageIds[0]);
+  const again = await buildProgram({ build, cache: join(tools.folder, 'cache') });
+  expect(again.sha256).toBe(program.sha256);
 });
 
 test('the labels are those that certification asks for, and none is left of the base', async () => {
-  const { Labels: labels, Created } = await inspected();
+  const { Digest, Labels: labels, Created } = await inspected();
+  expect(image).toBe(`${registry.host}/operator@${Digest}`);
   for (const name of ['name', 'vendor', 'maintainer', 'version', 'release', 'summary', 'description'])
     expect(labels[name], name).toMatch(/\S/);
   expect(labels).toMatchObject({
@@ -274,12 +275,14 @@ interface PodSpec {
   containers: [ContainerSpec];
 }
 
-async function startPod(sandbox: Sandbox, token: string, usesPayloadKey = true): Promise<Pod> {
+const containerOf = (namespace: string, usesPayloadKey: boolean) => podSpec(namespace, usesPayloadKey).containers[0];
+
+async function startPod(sandbox: Sandbox, container: ContainerSpec, token = 'none'): Promise<Pod> {
   const [host] = sandbox.hosts;
   if (host === undefined) throw new Error('no host');
   const { namespace } = sandbox;
   return Pod.start({
-    container: podSpec(namespace, usesPayloadKey).containers[0],
+    container,
     imageEnvironment: (await imageConfig()).Env,
     rootfs,
     parent: tools.folder,
@@ -315,10 +318,11 @@ test('the operator in the image joins a host, as any user and with a read-only r
   const made = { metadata: { name: podName, namespace }, spec: podSpec(namespace, true) };
   await client.create(kinds.pods, made as unknown as kinds.Pod);
   const token = await accountToken(client, namespace, operatorName);
-  await using pod = await startPod(sandbox, token);
+  await using pod = await startPod(sandbox, containerOf(namespace, true), token);
   const firstLineMs = await pod.until('"operator"');
   const leaderMs = await pod.until('"Became the leader"');
-  expect([await pod.probe('/healthz'), await pod.probe('/readyz')]).toEqual([200, 200]);
+  await expect.poll(() => pod.probe('/readyz')).toBe(200);
+  expect(await pod.probe('/healthz')).toBe(200);
 
   const status = pod.processFile('status');
   expect(status).toMatch(new RegExp(`^Uid:\\t${userId}\\t${userId}\\t${userId}\\t${userId}$`, 'm'));
@@ -331,7 +335,7 @@ test('the operator in the image joins a host, as any user and with a read-only r
 
   const phases = async () => (await client.list(windowsInstances, { namespace })).items.map(each => each.status?.phase);
   await expect.poll(phases, { timeout: 90_000, message: pod.log }).toEqual(['Ready']);
-  const joinedMs = performance.now() - pod.startedMs;
+  const joinedMs = pod.ageMs;
   const node = await client.get(nodes, sandbox.hosts[0]?.spec.name ?? '');
   expect(findCondition(node.status?.conditions, 'Ready')).toMatchObject({ status: 'True' });
   expect(node.metadata.annotations?.[nodeAnnotation.version]).toBe(build.version);
@@ -345,9 +349,15 @@ test('the operator in the image joins a host, as any user and with a read-only r
   );
 }, 180_000);
 
+test('the command line of the image works for any user', async () => {
+  await using sandbox = await startSandbox({ hosts: 1, listsHosts: false });
+  await using pod = await startPod(sandbox, { command: ['wmco', '--version'], args: [], volumeMounts: [] });
+  expect([await pod.ended, pod.log]).toEqual([0, expect.stringContaining(`wmco version: "${build.version}"`)]);
+});
+
 test('the operator in the image refuses a payload that the key of the release has not signed', async () => {
   await using sandbox = await startSandbox({ hosts: 1, listsHosts: false });
-  await using pod = await startPod(sandbox, 'none', false);
+  await using pod = await startPod(sandbox, containerOf(sandbox.namespace, false));
   expect(await pod.ended).toBe(1);
   expect(pod.log).toContain('PAYLOAD_UNSIGNED');
 });

@@ -8,13 +8,15 @@ export interface PodNetwork {
   relays: readonly { listen: ListenOptions; to: NetConnectOpts }[];
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
+  /** Printed right before the command starts. */
+  startLine: string;
 }
 
 /**
  * Started in the network namespace of a pod, where nothing can be reached but by these relays; sockets of files lead out of
  * it. Ends with the exit code of the command, which gets SIGTERM when the input of this process ends.
  */
-const { relays, command, environment } = JSON.parse(process.argv[2] ?? '') as PodNetwork;
+const { relays, command, environment, startLine } = JSON.parse(process.argv[2] ?? '') as PodNetwork;
 for (const { listen, to } of relays) {
   const server = createServer({ allowHalfOpen: true }, near => {
     const far = connect({ ...to, allowHalfOpen: true });
@@ -26,6 +28,7 @@ for (const { listen, to } of relays) {
   await once(server, 'listening');
 }
 const [program = '', ...words] = command;
+console.error(startLine);
 const child = spawn(program, words, { env: environment, stdio: ['ignore', 'inherit', 'inherit'] });
 child.once('error', error => {
   console.error(error);

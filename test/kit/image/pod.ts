@@ -37,12 +37,11 @@ export interface PodOptions {
 }
 
 const healthPort = 9183;
+const startLine = 'the pod is ready';
 
 /** A container as a kubelet starts it: any user, read-only root, no capabilities, an own network. It ends with this process. */
 export class Pod implements AsyncDisposable {
-  readonly startedMs = performance.now();
-  /** With the time since the start at which each was printed. */
-  readonly lines: { text: string; ms: number }[] = [];
+  readonly #lines: { text: string; atMs: number }[] = [];
   readonly #child: ChildProcess;
   readonly #folder: string;
   readonly #guard: Guard;
@@ -77,15 +76,24 @@ export class Pod implements AsyncDisposable {
   }
 
   get log(): string {
-    return this.lines.map(({ text }) => `${text}\n`).join('');
+    return this.#lines.map(({ text }) => `${text}\n`).join('');
+  }
+
+  /** Milliseconds since the program was started in its prepared pod. */
+  get ageMs(): number {
+    return performance.now() - this.#startedMs;
+  }
+
+  get #startedMs(): number {
+    return this.#lines.find(({ text }) => text === startLine)?.atMs ?? performance.now();
   }
 
   /** Milliseconds from the start until a line with this text; fails with the log when the pod ends before. */
   async until(text: string, limitMs = 90_000): Promise<number> {
-    for (;;) {
-      const found = this.lines.find(line => line.text.includes(text));
-      if (found !== undefined) return found.ms;
-      if (this.#hasEnded || performance.now() > this.startedMs + limitMs)
+    for (const endMs = performance.now() + limitMs; ; ) {
+      const found = this.#lines.find(line => line.text.includes(text));
+      if (found !== undefined) return found.atMs - this.#startedMs;
+      if (this.#hasEnded || performance.now() > endMs)
         throw new Error(`the log has no ${JSON.stringify(text)}:\n${this.log}`);
       await delay(10);
     }
@@ -133,7 +141,7 @@ export class Pod implements AsyncDisposable {
     stream?.on('data', (piece: string) => {
       const texts = (rest + piece).split('\n');
       rest = texts.pop() ?? '';
-      for (const text of texts) this.lines.push({ text, ms: performance.now() - this.startedMs });
+      for (const text of texts) this.#lines.push({ text, atMs: performance.now() });
     });
   }
 }
@@ -158,6 +166,7 @@ function wordsFor(options: PodOptions, folder: string): string[] {
       { listen: { host: address, port: 10_250 }, to: { path: join(folder, 'kubelet') } },
       { listen: { path: join(folder, 'health') }, to: { host: '127.0.0.1', port: healthPort } },
     ],
+    startLine,
     command: [...asUser(userId, rootfs), ...container.command, ...container.args],
     environment: {
       ...Object.fromEntries(imageEnvironment.map(each => each.split(/=(.*)/s, 2))),
