@@ -75,7 +75,14 @@ async function addLibrary(path: string, folder: string, licenses: string): Promi
     await copyFile(notice, join(licenses, 'libatomic', 'copyright'));
   }
   const sha256 = (await hashOf('sha256', join(folder, name))) ?? '';
-  return { name: 'libatomic', license: 'GPL-3.0-or-later WITH GCC-exception-3.1', sha256 };
+  const version = (await packageVersion('libatomic1')) ?? sha256.slice(0, 12);
+  return { name: 'libatomic', version, license: 'GPL-3.0-or-later WITH GCC-exception-3.1', sha256 };
+}
+
+/** Undefined where packages are not those of Debian. */
+async function packageVersion(name: string): Promise<string | undefined> {
+  const asked = await run('dpkg-query', ['--show', '--showformat', '${Version}', name]).catch(() => undefined);
+  return asked?.stdout.trim() || undefined;
 }
 
 async function writeLicenses(folder: string, components: readonly Component[]): Promise<void> {

@@ -1,6 +1,10 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { commandHelp, type CommandLine, type Flags, parseCommandLine } from '../../src/base/command-line.ts';
 import { isAppError } from '../../src/base/errors.ts';
+import { payloadFiles } from '../../src/node/payload.ts';
+import { releaseKey } from '../../src/payload/release-key.ts';
+import { verifyPacked } from '../../src/payload/verify.ts';
 import { readBuild } from './build.ts';
 import { isImageReference, type ReleaseImages, releaseImages, withoutDigest } from './images.ts';
 import { makeRelease } from './release.ts';
@@ -22,6 +26,10 @@ const flags = {
       /^\d{1,4}\.\d{1,4}\.\d{1,4}(-[\w.]{1,32})?$/.test(text) ? undefined : 'a version such as 11.0.0',
   },
   payload: { value: 'folder', help: 'packed payload for the image, made by `wmco payload pack`' },
+  'payload-key': {
+    value: 'file',
+    help: 'public key that must have signed the payload; default is that of the release',
+  },
   image: imageFlag('image of the operator'),
   'bundle-image': imageFlag('image of the bundle'),
   'catalog-image': imageFlag('image of the catalog'),
@@ -59,10 +67,22 @@ async function release(values: Readonly<Record<keyof typeof flags, string>>): Pr
     build,
     output: resolve(output),
     images,
-    ...(payload && { payload: resolve(payload) }),
+    ...(payload && { payload: await checkedPayload(resolve(payload), values['payload-key']) }),
     progress: text => console.error(text),
   });
   console.log(`${output}: release ${build.release}, version ${build.version}`);
+}
+
+/** Its operator would not start with a payload that this key has not signed. */
+async function checkedPayload(folder: string, keyFile: string): Promise<string> {
+  const key =
+    keyFile === ''
+      ? { publicPem: releaseKey, keyName: 'the key of the release' }
+      : { publicPem: await readFile(keyFile, 'utf8'), keyName: keyFile };
+  const { problems } = await verifyPacked({ folder, key, wanted: payloadFiles });
+  for (const { message, remedy } of problems) console.error(`error: ${message}\n  -> ${remedy}`);
+  if (problems.length > 0) throw new Error(`${folder} is not a payload that the operator would accept`);
+  return folder;
 }
 
 function imagesOf(values: Readonly<Record<string, string>>): Partial<ReleaseImages> {

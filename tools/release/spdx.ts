@@ -5,6 +5,7 @@ import type { Build } from './build.ts';
 /** A file of the image that is not part of the executable. */
 export interface SystemLibrary {
   name: string;
+  version: string;
   license: string;
   sha256: string;
 }
@@ -23,9 +24,9 @@ const product = 'windows-machine-config-operator';
 export function printSpdx({ build, sha256, components, libraries }: Described): string {
   const contained = components.flatMap(component => [component, ...(component.parts ?? [])]).map(packageOf);
   const system = libraries.map(
-    ({ name, license, sha256: sum }): SpdxPackage => ({
+    ({ name, version, license, sha256: sum }): SpdxPackage => ({
       name,
-      version: sum.slice(0, 12),
+      version,
       license,
       sums: { SHA256: sum },
       relation: 'DEPENDS_ON',
