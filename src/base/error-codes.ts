@@ -129,6 +129,7 @@ export const errorCodes = {
   AGENT_UNUSABLE: 'The agent program does not run on a host.',
   AGENT_COMMAND_FAILED: 'An agent command failed without an error message.',
   MATERIAL_MISSING: 'An object that hosts need, such as a Secret or a ConfigMap, does not exist yet.',
+  USER_DATA_NOT_COPIED: 'The operator is not allowed to copy the user data to the namespace of the Cluster API.',
   TOKEN_NOT_ISSUED: 'The cluster did not issue a bootstrap token for a host.',
   NODE_VERSION_TIMEOUT: 'The agent of a host did not reach the desired version in time.',
   ACTIVATION_FAILED: 'A host could not swap its files for those of another version.',

@@ -9,7 +9,7 @@ const rules: [name: string, permission: Permission, want: object][] = [
   [
     'one for certain names',
     { ...permission, names: ['a', 'b'], verbs: reading },
-    { apiGroups: ['apps'], resources: ['daemonsets'], resourceNames: ['a', 'b'], verbs: ['get', 'list', 'watch'] },
+    { apiGroups: ['apps'], resources: ['daemonsets'], resourceNames: ['a', 'b'], verbs: ['list', 'watch'] },
   ],
 ];
 for (const [name, given, want] of rules) test(`makes a rule of ${name}`, () => expect(ruleOf(given)).toEqual(want));
@@ -17,5 +17,5 @@ for (const [name, given, want] of rules) test(`makes a rule of ${name}`, () => e
 test('leaves the lists of a permission alone', () => {
   const rule = ruleOf({ ...permission, verbs: reading });
   rule.verbs.push('delete');
-  expect(reading).toEqual(['get', 'list', 'watch']);
+  expect(reading).toEqual(['list', 'watch']);
 });

@@ -32,7 +32,7 @@ export type Verb =
 export const nodeEventsNamespace = 'default';
 
 /** What an informer needs. */
-export const reading: readonly Verb[] = ['get', 'list', 'watch'];
+export const reading: readonly Verb[] = ['list', 'watch'];
 
 export function ruleOf({ group, resources, verbs, names }: Permission): PolicyRule {
   return {

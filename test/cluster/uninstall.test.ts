@@ -9,9 +9,8 @@ import type { KubeResource, Resource } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
 import { leases } from '../../src/kube/resources.ts';
 import { machines } from '../../src/kube/resources-openshift.ts';
-import { operatorPermissions } from '../../src/operator/permissions.ts';
-import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
 import { startCluster } from '../kit/cluster/cluster.ts';
+import { installedRights } from '../kit/install-manifests.ts';
 import * as hosts from '../kit/installed-hosts.ts';
 import { infrastructure, openshiftCluster } from '../kit/openshift-objects.ts';
 import { type OperatorScene, operatorScene, type RunningOperator } from '../kit/operator-scene.ts';
@@ -85,7 +84,7 @@ async function deletePermissions({ admin }: Setup): Promise<void> {
   const byKind = new Map<string, Resource>(
     [kinds.roles, kinds.roleBindings, kinds.clusterRoles, kinds.clusterRoleBindings].map(each => [each.kind, each]),
   );
-  for (const { kind, metadata } of rbacManifests(operatorPermissions)) {
+  for (const { kind, metadata } of installedRights('openshift')) {
     const resource = byKind.get(kind);
     const { name, namespace } = metadata;
     if (resource === undefined) continue;

@@ -11,3 +11,8 @@ export async function accountToken(
   const body = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: { expirationSeconds } };
   return (await admin.raw<{ status: { token: string } }>('POST', path, { body })).status.token;
 }
+
+/** The user as whom the API server knows a service account. */
+export function accountUser(namespace: string, account: string): string {
+  return `system:serviceaccount:${namespace}:${account}`;
+}

@@ -16,9 +16,8 @@ import type { Client, WatchOptions } from '../../src/kube/client.ts';
 import type { KubeResource, Resource, WatchEvent } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
 import { machines } from '../../src/kube/resources-openshift.ts';
-import { operatorPermissions } from '../../src/operator/permissions.ts';
-import { rbacManifests } from '../../src/operator/rbac-manifests.ts';
 import { installDefinitions } from './cluster/openshift-crds.ts';
+import { installedRights } from './install-manifests.ts';
 import { apply, makeSecret, type OperatorScene, operatorVersion } from './operator-scene.ts';
 import { newPrivateKey } from './new-private-key.ts';
 
@@ -57,7 +56,7 @@ export async function installAgain({ admin, namespace }: OperatorScene): Promise
   await installDefinitions(admin, [crdName]);
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: operatorName, namespace } };
   const objects = [{ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }, account];
-  for (const object of [...objects, ...rbacManifests(operatorPermissions)])
+  for (const object of [...objects, ...installedRights('openshift')])
     await apply(admin, object).catch(unless(isAlreadyExists));
   await makeSecret(admin, namespace, secretName.privateKey, { 'private-key.pem': privateKey }).catch(
     unless(isAlreadyExists),

@@ -13,16 +13,16 @@ import * as openshift from '../../src/kube/resources-openshift.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { type OperatorParts, runOperator } from '../../src/operator/operator.ts';
 import { kubernetesManifests } from '../../src/operator/kubernetes-manifests.ts';
-import { operatorPermissions } from '../../src/operator/permissions.ts';
-import { type Manifest, rbacManifests } from '../../src/operator/rbac-manifests.ts';
+import type { Manifest } from '../../src/operator/rbac-manifests.ts';
 import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
 import { accountToken } from './account-token.ts';
 import { installDefinitions } from './cluster/openshift-crds.ts';
+import { installedRights } from './install-manifests.ts';
 import { openshiftCluster, type PlainObject } from './openshift-objects.ts';
 import { recordedLog } from './recorded-log.ts';
 import { checkCluster, logOutput } from './secret-check.ts';
 
-/** A cluster for the operator, which gets exactly the rights of its manifests. */
+/** A cluster for the operator, which gets exactly the rights of `deploy/openshift` or `deploy/kubernetes`. */
 export interface OperatorScene extends AsyncDisposable {
   /** With all rights. */
   admin: Client;
@@ -51,7 +51,7 @@ export interface SceneOptions {
   objects?: readonly PlainObject[];
   /** Whether the definitions and namespaces of OpenShift are there. */
   openshift?: boolean;
-  /** Whether `deploy/rbac/kubernetes.yaml` is applied outside of OpenShift; true when absent. */
+  /** Whether the operator gets the rights of `deploy/rbac/kubernetes.yaml` outside of OpenShift; true when absent. */
   hasKubernetesRights?: boolean;
 }
 
@@ -170,13 +170,13 @@ export async function makeSecret(
 }
 
 function manifestsFor(isOpenshift: boolean, hasKubernetesRights: boolean): Manifest[] {
-  const everywhere = rbacManifests(operatorPermissions);
-  if (isOpenshift) return everywhere;
-  return [...everywhere.filter(each => !isForOpenshift(each)), ...(hasKubernetesRights ? kubernetesManifests() : [])];
+  if (isOpenshift) return installedRights('openshift');
+  const optional = kubernetesManifests().map(textOf);
+  return installedRights('kubernetes').filter(each => hasKubernetesRights || !optional.includes(textOf(each)));
 }
 
-function isForOpenshift({ metadata: { namespace = '' } }: Manifest): boolean {
-  return (Object.values(namespaceName) as string[]).includes(namespace);
+function textOf({ kind, metadata: { namespace, name } }: Manifest): string {
+  return `${kind} ${namespace}/${name}`;
 }
 
 const resources: readonly Resource[] = [...Object.values(kinds), ...Object.values(openshift)].filter(

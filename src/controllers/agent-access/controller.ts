@@ -21,24 +21,24 @@ import { type AccessObject, kubeProxyRole, nodeAccess, nodeOfRole, sharedAccess,
 import { findIn, observeNode, observeShared, type AccessInformers, informersFrom } from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
-const writing = [...reading, 'create', 'update', 'delete'] as const;
+const writing = ['get', ...reading, 'create', 'update', 'delete'] as const;
 
 export const permissions: readonly Permission[] = [
-  { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'cluster', group: rbac, resources: ['clusterroles', 'clusterrolebindings'], verbs: writing },
   { in: 'own namespace', group: rbac, resources: ['roles', 'rolebindings'], verbs: writing },
-  { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: [...reading, 'create', 'update'] },
+  { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: ['get', ...reading, 'create', 'update'] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   // The permissions of kube-proxy differ between versions of Kubernetes, so the operator cannot have them all itself.
   { in: 'cluster', group: rbac, resources: ['clusterroles'], verbs: ['bind'], names: [kubeProxyRole] },
   // RBAC allows to grant only what the operator itself has.
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'update', 'patch'] },
-  { in: 'cluster', group: '', resources: ['nodes', 'nodes/status'], verbs: ['get', 'watch', 'update', 'patch'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', ...reading, 'update', 'patch'] },
+  { in: 'cluster', group: '', resources: ['nodes'], verbs: ['get', ...reading, 'update', 'patch'] },
+  { in: 'cluster', group: '', resources: ['nodes/status'], verbs: ['patch'] },
   {
     in: 'cluster',
     group: 'certificates.k8s.io',
     resources: ['certificatesigningrequests'],
-    verbs: ['create', ...reading],
+    verbs: ['create', 'get', ...reading],
   },
 ];
 

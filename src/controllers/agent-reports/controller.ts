@@ -43,10 +43,10 @@ export const permissions: readonly Permission[] = [
     in: 'own namespace',
     group: '',
     resources: ['configmaps'],
-    verbs: [...reading, 'create', 'update', 'patch', 'delete'],
+    verbs: ['get', ...reading, 'create', 'update', 'patch', 'delete'],
   },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
-  { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
+  { in: 'cluster', group: '', resources: ['nodes'], verbs: ['get', ...reading, 'patch'] },
   { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
 

@@ -36,7 +36,7 @@ import type { HostInputSource } from '#node/lifecycle/deps.ts';
 import { dueProblems, graceMs } from './decide.ts';
 
 export const permissions: readonly Permission[] = [
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'patch'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', ...reading, 'create', 'patch'] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
 ];
 

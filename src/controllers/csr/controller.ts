@@ -24,10 +24,10 @@ import { Readings } from './act/readings.ts';
 const certificates = certificateSigningRequests.group;
 
 export const permissions: readonly Permission[] = [
-  { in: 'cluster', group: certificates, resources: ['certificatesigningrequests'], verbs: reading },
+  { in: 'cluster', group: certificates, resources: ['certificatesigningrequests'], verbs: ['get', ...reading] },
   { in: 'cluster', group: certificates, resources: ['certificatesigningrequests/approval'], verbs: ['update'] },
   { in: 'cluster', group: certificates, resources: ['signers'], verbs: ['approve'], names: Object.values(signer) },
-  { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
+  { in: 'cluster', group: '', resources: ['nodes'], verbs: ['get', ...reading] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   // Events of cluster-scoped objects are in this namespace.

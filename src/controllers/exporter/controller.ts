@@ -20,7 +20,7 @@ import { pairFacts, pairSecret } from './pair.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'cluster', group: '', resources: ['namespaces'], verbs: reading, names: [namespaceName.serviceCa] },
-  { in: 'own namespace', group: '', resources: ['secrets'], verbs: reading },
+  { in: 'own namespace', group: '', resources: ['secrets'], verbs: reading, names: [secretName.tls] },
   { in: 'own namespace', group: '', resources: ['services'], verbs: ['create'] },
   {
     in: 'own namespace',

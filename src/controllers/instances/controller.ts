@@ -32,7 +32,7 @@ export interface InstancesParts extends ControllerParts {
 }
 
 export const permissions: readonly Permission[] = [
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: reading },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', ...reading] },
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   instancesPermission,
   ...installationPermissions,

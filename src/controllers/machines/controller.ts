@@ -19,10 +19,10 @@ import { type MachinesParts, refusesKey, windowsMachines } from './observe.ts';
 const inMachineApi = { namespace: namespaceName.machineApi };
 
 export const permissions: readonly Permission[] = [
-  { in: inMachineApi, group: machines.group, resources: ['machines'], verbs: [...reading, 'delete'] },
+  { in: inMachineApi, group: machines.group, resources: ['machines'], verbs: ['get', ...reading, 'delete'] },
   { in: inMachineApi, group: machines.group, resources: ['machinesets'], verbs: reading },
   { in: inMachineApi, group: '', resources: ['events'], verbs: ['create', 'patch'] },
-  { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
+  { in: 'cluster', group: '', resources: ['nodes'], verbs: ['get', ...reading] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances/status'], verbs: ['patch'] },
   instancesPermission,
   grantsPermission,

@@ -23,7 +23,7 @@ import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts
 import { decide, isIsolated, isListed, isolate, release, type RemovedHostFacts } from './decide.ts';
 
 export const permissions: readonly Permission[] = [
-  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'patch'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', ...reading, 'patch'] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
   { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },

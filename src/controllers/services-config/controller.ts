@@ -27,13 +27,13 @@ import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { saltInformers, SettingsSalt } from '#node/inputs/settings-salt.ts';
+import { saltInformers, saltPermission, SettingsSalt } from '#node/inputs/settings-salt.ts';
 import { decide, type ServicesConfigFacts, type StoredServices } from './decide.ts';
 import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: [...reading, 'create', 'delete'] },
-  { in: 'own namespace', group: '', resources: ['secrets'], verbs: reading },
+  saltPermission,
   { in: 'own namespace', group: '', resources: ['events'], verbs: ['create', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: reading },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },

@@ -157,6 +157,25 @@ test('looks at the copy every half minute, and writes only what differs', async 
   expect(text(clusterApi)).toBe(text());
 });
 
+test('warns every ten minutes while it is not allowed to write the copy, and fails at nothing else', async () => {
+  const { run, putKey, api, text, clock, log } = begin();
+  await putKey();
+  api.put(namespaces, { metadata: { name: clusterApi } });
+  api.before = ({ namespace: place }) => {
+    if (place === clusterApi) throw refused(403, 'Forbidden');
+  };
+  await run();
+  expect(text()).toContain('ssh-ed25519');
+  expect(log.messages('error')).toEqual([]);
+  const warnings = log.lines.filter(({ level }) => level === 'warn');
+  expect(warnings[0]).toMatchObject({ fields: { error: { code: 'USER_DATA_NOT_COPIED' } } });
+  await clock.advance(300_000);
+  expect(log.messages('warn')).toHaveLength(warnings.length);
+  api.before = () => undefined;
+  await clock.advance(600_000);
+  expect(text(clusterApi)).toBe(text());
+});
+
 const races: [name: string, verb: string, code: number, reason: string][] = [
   ['a Secret that came a moment ago', 'create', 409, 'AlreadyExists'],
   ['a Secret that was changed a moment ago', 'patch', 409, 'Conflict'],

@@ -1,10 +1,10 @@
-import { attempt } from '#base/errors.ts';
+import { AppError, attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
 import { eventText } from '#contract/events.ts';
 import { namespaceName, secretName } from '#contract/names.ts';
-import { readObject } from '#contract/object.ts';
+import { objectLabel, readObject } from '#contract/object.ts';
 import { checkStrength, publicKeyHash } from '#host/keys/public-key.ts';
-import { isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
+import { ApiError, isAlreadyExists, isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import { after, done, type Outcome, type Pass, TerminalError } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
@@ -31,7 +31,7 @@ const own = { group: '', resources: ['secrets'], names: [secretName.userData] };
 const create = { group: '', resources: ['secrets'], verbs: ['create'] } as const;
 
 export const permissions: readonly Permission[] = [
-  { in: 'own namespace', group: '', resources: ['secrets'], verbs: reading },
+  { in: 'own namespace', group: '', resources: ['secrets'], verbs: reading, names: [secretName.privateKey] },
   { in: 'cluster', group: '', resources: ['namespaces'], verbs: reading, names: [namespaceName.clusterApi] },
   { in: inMachineApi, ...own, verbs: [...reading, 'patch'] },
   { in: inMachineApi, ...create },
@@ -45,6 +45,7 @@ export interface UserDataParts extends ControllerParts {
 
 /** The copy is not watched, because not every cluster has its namespace. */
 const copyRecheckMs = 30_000;
+const refusedMs = 600_000;
 
 /** Keeps the Secret with the script that gives the operator SSH access to new Machines, and its copy for the cluster API. */
 export function userDataController(parts: UserDataParts): Controller {
@@ -73,11 +74,33 @@ async function reconcile(sources: UserDataInformers, parts: UserDataParts, pass:
   // Nodes with an earlier key are left to key rotation.
   const decision = decide({ ...secretFacts, nodes: [], usernameOf: () => '' });
   if (decision.secret !== 'keep') await write(secret, decision.secret, parts, pass);
-  if (!hasClusterApi(sources)) return done;
+  return hasClusterApi(sources) ? copyUnlessRefused(secret, parts, pass) : done;
+}
+
+/** The permissions for it are optional, because they can only be applied where the namespace exists. */
+async function copyUnlessRefused(secret: UserDataSecret, parts: UserDataParts, pass: Pass): Promise<Outcome> {
+  try {
+    await copyToClusterApi(secret, parts, pass);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 403) throw error;
+    pass.log.warn('User data is not copied for the Cluster API', { error: notCopied(error) });
+    return after(refusedMs, 'the operator may not copy the user data');
+  }
+  return after(copyRecheckMs, 'the copy of the user data is not watched');
+}
+
+function notCopied(cause: ApiError): AppError {
+  const copy = objectLabel('Secret', { ...inClusterApi, name: secretName.userData });
+  return new AppError('USER_DATA_NOT_COPIED', `${copy}: the operator is not allowed to write it`, {
+    remedy: 'Run `kubectl apply -f deploy/rbac/cluster-api.yaml`, if you create Machines with the Cluster API.',
+    cause,
+  });
+}
+
+async function copyToClusterApi(secret: UserDataSecret, parts: UserDataParts, pass: Pass): Promise<void> {
   const present = await parts.client.find(secrets, secretName.userData, { ...inClusterApi, signal: pass.signal });
   const copy = clusterApiCopy(secret, present && readObject(present));
   if (copy.write) await write(copy.secret, present === undefined ? 'create' : 'update', parts, pass);
-  return after(copyRecheckMs, 'the copy of the user data is not watched');
 }
 
 function readWanted(

@@ -28,7 +28,7 @@ import { DesiredSettings, settingsFrom, settingsInput, type SettingsSources } fr
 import { LastKubeletProfiles } from './kubelet-profiles.ts';
 import { LastLogins } from './last-logins.ts';
 import { KeyRing, missingKey } from './key-ring.ts';
-import { saltInformers, SettingsSalt } from './settings-salt.ts';
+import { saltInformers, saltPermission, SettingsSalt } from './settings-salt.ts';
 import { missingInput, PendingInputError } from './missing-input.ts';
 import { loadInstanceKey } from './private-key.ts';
 import { type Account, type IssuedToken, issueToken } from './tokens.ts';
@@ -37,7 +37,10 @@ import { type Account, type IssuedToken, issueToken } from './tokens.ts';
 export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imageTagMirrorSets, imageConfigs];
 
 export const permissions: readonly Permission[] = [
-  { in: 'own namespace', group: '', resources: ['secrets', 'configmaps'], verbs: reading },
+  saltPermission,
+  // Of an instance: it may name any Secret of the namespace.
+  { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
+  { in: 'own namespace', group: '', resources: ['configmaps'], verbs: reading },
   {
     in: { namespace: namespaceName.config },
     group: '',

@@ -7,7 +7,16 @@ import { secretData } from '#contract/secret-data.ts';
 import type { ServicesManifest } from '#contract/services/manifest.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Informer } from '#kube/informer/informer.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
+
+export const saltPermission: Permission = {
+  in: 'own namespace',
+  group: '',
+  resources: ['secrets'],
+  verbs: reading,
+  names: [secretName.privateKey, secretName.tls],
+};
 
 /** Secrets, each with the member that counts; the first one that exists decides. */
 type SaltSources = readonly (readonly [source: { store: { list(): SecretObject[] } }, member: string])[];

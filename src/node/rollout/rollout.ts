@@ -13,7 +13,7 @@ export const grantsPermission: Permission = {
   in: 'own namespace',
   group: '',
   resources: ['configmaps'],
-  verbs: [...reading, 'create', 'patch'],
+  verbs: ['get', ...reading, 'create', 'patch'],
 };
 
 /** The disruption budget, shared by all controllers that take nodes out of service. */

@@ -48,6 +48,15 @@ const conditions = listOf(
 );
 const bundle = listOf(object({ file: text, data: { type: 'string', format: 'byte' } }));
 
+/** The operator itself does not use them. */
+const prometheusRules: Resource = {
+  group: 'monitoring.coreos.com',
+  version: 'v1',
+  plural: 'prometheusrules',
+  kind: 'PrometheusRule',
+  namespaced: true,
+};
+
 interface Definition {
   resource: Resource;
   spec?: Schema;
@@ -122,6 +131,7 @@ const definitions: readonly Definition[] = [
   },
   { resource: openshift.operatorConditions, spec: open({ conditions }), status: object({ conditions }) },
   { resource: openshift.serviceMonitors, spec: open({ endpoints: listOf(anything), selector: anything }) },
+  { resource: prometheusRules, spec: open({ groups: listOf(anything) }) },
 ];
 
 /** Definitions of the kinds of OpenShift and of our own WindowsInstance. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { nodeAnnotation, nodeLabel } from '../../../src/contract/names.ts';
-import { isApiError } from '../../../src/kube/api-error.ts';
+import { isApiError, isNotFound } from '../../../src/kube/api-error.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import { certificateSigningRequests, type Node, nodes } from '../../../src/kube/resources.ts';
 import { type Machine, machines } from '../../../src/kube/resources-openshift.ts';
@@ -34,7 +34,10 @@ export function startOtherOperators(client: Client): OtherOperators {
 }
 
 async function lookOnce(client: Client): Promise<void> {
-  const [{ items: allNodes }, { items: allMachines }] = await Promise.all([client.list(nodes), client.list(machines)]);
+  const [{ items: allNodes }, { items: allMachines }] = await Promise.all([
+    client.list(nodes),
+    client.list(machines).catch(noneIfNotServed),
+  ]);
   for (const node of allNodes.filter(lacksSubnet)) await giveSubnet(client, node);
   for (const node of allNodes.filter(isUninitialized)) await initialize(client, node);
   for (const machine of allMachines.filter(({ status }) => status?.phase === 'Provisioned')) {
@@ -42,6 +45,12 @@ async function lookOnce(client: Client): Promise<void> {
     if (node !== undefined) await link(client, machine, node);
   }
   await approve(client, allMachines);
+}
+
+/** Only OpenShift has Machines. */
+function noneIfNotServed(error: unknown): { items: Machine[] } {
+  if (isNotFound(error)) return { items: [] };
+  throw error;
 }
 
 function lacksSubnet({ metadata }: Node): boolean {

@@ -27,8 +27,9 @@ import {
   openshiftCluster,
   type PlainObject,
 } from '../openshift-objects.ts';
-import { accountToken } from '../account-token.ts';
+import { accountToken, accountUser } from '../account-token.ts';
 import { makeSecret, operatorScene } from '../operator-scene.ts';
+import { auditFlags, refusedRequests } from '../cluster/audit-log.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
 import { type LabCluster, startLabCluster } from './cluster.ts';
 import { administratorCa } from './furnished-host.ts';
@@ -80,7 +81,8 @@ export async function startRealScene(agent: string, options: RealSceneOptions = 
   await using stack = new AsyncDisposableStack();
   const kubelet = await buildKubelet();
   const lab = stack.use(await WindowsLab.start());
-  const cluster = stack.use(await startLabCluster(lab, { ...options, admissionPlugins: ['NodeRestriction'] }));
+  const clusterOptions = { ...options, admissionPlugins: ['NodeRestriction'], apiServerFlags: auditFlags };
+  const cluster = stack.use(await startLabCluster(lab, clusterOptions));
   const names = stack.use(await startNameServer({}, { host: lab.address, port: 53 }));
   const { url, ca, kubeconfigText: kubeconfig } = cluster.cluster;
   const objects = clusterObjects(cluster);
@@ -108,6 +110,8 @@ export async function startRealScene(agent: string, options: RealSceneOptions = 
   };
   const release: Release = { version, payload: payloadFolder, hashes: payload };
   const instances = async () => (await admin.list(windowsInstances, { namespace })).items;
+  // Ends first, but for operators.
+  stack.defer(() => expectNoRefusal(cluster, namespace));
   const all = stack.move();
   return {
     lab,
@@ -133,6 +137,12 @@ export async function startRealScene(agent: string, options: RealSceneOptions = 
     },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
+}
+
+/** The operator has exactly the rights of the manifests, and needs no other. */
+function expectNoRefusal({ cluster }: LabCluster, namespace: string): void {
+  const refused = refusedRequests(cluster, accountUser(namespace, operatorName));
+  if (refused.length > 0) throw new Error(`the operator lacks rights:\n${refused.join('\n')}`);
 }
 
 /** Secrets of the cluster that reach hosts, and may be seen nowhere else. */
