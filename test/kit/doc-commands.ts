@@ -10,7 +10,7 @@ export interface DocCommand {
   exitCode: number;
   /** In a fence, where the reader copies it; else in a sentence. */
   isFenced: boolean;
-  /** The comment before its fence: `needs: cluster`, `run by: FILE`. */
+  /** The comment before its fence: `needs: cloud`, `run by: FILE`. */
   mark: string | undefined;
 }
 

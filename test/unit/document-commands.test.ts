@@ -1,53 +1,14 @@
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type DocCommand, docCommands } from '../kit/doc-commands.ts';
+import { type DocCommand, docCommands, partsOf } from '../kit/doc-commands.ts';
+import { pageCommands, pages, testOf, textOf, unique, wayOf, whyNotRunBy } from '../kit/page-commands.ts';
 import { repositoryRoot as root } from '../kit/run-wmco.ts';
 import { shellCommands } from '../kit/shell-commands.ts';
 import { startWmco } from '../kit/wmco-process.ts';
 
-/** Comments and descriptions in YAML files name commands in backquotes, as pages do. */
-const pagesIn = (folder: string) =>
-  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter(name => /\.(md|yaml)$/.test(name))
-    .map(name => join(folder, name));
-const pages = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'AGENTS.md',
-  ...['docs', 'examples', 'deploy', 'image'].flatMap(pagesIn),
-];
-const commands = pages.flatMap(page => docCommands(page, readFileSync(join(root, page), 'utf8')));
-
-/**
- * What runs a command of a fence, unless a comment before the fence says otherwise: this test, another one, or only a
- * cluster. The flags of all of them are checked here.
- */
-const ways: Readonly<Record<string, 'here' | 'needs: cluster' | `run by: ${string}`>> = {
-  check: 'here',
-  render: 'here',
-  version: 'here',
-  completion: 'here',
-  runtimeclass: 'here',
-  'prepare-host': 'here',
-  payload: 'needs: cluster',
-  sandbox: 'run by: test/scenarios/sandbox-command.test.ts',
-  status: 'run by: test/scenarios/status.test.ts',
-  remove: 'run by: test/scenarios/removal.test.ts',
-  rollout: 'run by: test/scenarios/story-rollout.test.ts',
-  reboot: 'run by: test/scenarios/reboot.test.ts',
-  operator: 'run by: test/scenarios/operator.test.ts',
-  install: 'needs: cluster',
-  uninstall: 'needs: cluster',
-  machineset: 'needs: cluster',
-};
-
-const wayOf = ({ words, mark }: DocCommand) => (isWay(mark) ? mark : ways[words[0] ?? '']);
-const isWay = (mark: string | undefined) =>
-  mark !== undefined && /^(needs: (cluster|cloud)|run by: \S+|here)$/.test(mark);
-const textOf = ({ words }: DocCommand) => ['wmco', ...words].join(' ');
-const unique = (list: readonly DocCommand[]) => [...new Map(list.map(each => [textOf(each), each])).values()];
+const commands = pageCommands();
 
 const readerCases: [line: string, want: string[][]][] = [
   ['wmco a -f x # why', [['wmco', 'a', '-f', 'x']]],
@@ -76,7 +37,7 @@ for (const [line, want] of readerCases) {
 test('commands are found in fences, in sessions and in sentences, with their marks', () => {
   const page = [
     'Run `wmco status -o wide` or `wmco render …`.',
-    '<!-- needs: cluster -->',
+    '<!-- needs: cloud -->',
     '```',
     './wmco install --apply   # exit code 1',
     '```',
@@ -86,7 +47,7 @@ test('commands are found in fences, in sessions and in sentences, with their mar
     '```',
   ].join('\n');
   expect(docCommands('p', page).map(each => [textOf(each), each.isFenced, each.mark, each.exitCode])).toEqual([
-    ['wmco install --apply', true, 'needs: cluster', 1],
+    ['wmco install --apply', true, 'needs: cloud', 1],
     ['wmco rollout', true, undefined, 0],
     ['wmco status -o wide', false, undefined, 0],
   ]);
@@ -97,19 +58,55 @@ test('pages show commands', () => expect(commands.length).toBeGreaterThan(60));
 /** Commands without a subcommand, or with a hidden one, print help or candidates only. */
 const isRunnable = ({ words }: DocCommand) => /^[a-z]/.test(words[0] ?? '') && words[0] !== 'help';
 
-test('every command is run by this test, by another one, or needs a cluster', () => {
+test('every command is run by this test, by another one, or needs a cloud', () => {
   expect(
     commands
-      .filter(each => isRunnable(each) && wayOf(each) === undefined)
+      .filter(each => each.isFenced && isRunnable(each) && wayOf(each) === undefined)
       .map(each => `${each.place}: ${textOf(each)}`),
   ).toEqual([]);
 });
 
-test('every test that is said to run a command exists', () => {
-  const named = [...Object.values(ways), ...commands.map(({ mark }) => mark ?? '')]
-    .filter(way => way.startsWith('run by: '))
-    .map(way => way.slice('run by: '.length));
-  expect(named.filter(path => !existsSync(join(root, path)))).toEqual([]);
+test('every test that is said to run a command does so', () => {
+  const problems = commands.flatMap(each => {
+    const test = each.isFenced ? testOf(wayOf(each) ?? '') : undefined;
+    return test === undefined ? [] : whyNotRunBy(test, each.words).map(why => `${each.place}: ${textOf(each)}: ${why}`);
+  });
+  expect(problems).toEqual([]);
+});
+
+const payloadTest = 'src/cli/payload/program.test.ts';
+const mentionCases: [test: string, command: string, problem: string[]][] = [
+  [payloadTest, 'payload verify FOLDER --key KEY', []],
+  [payloadTest, 'payload pack x --sign-key=k -o y', []],
+  [payloadTest, 'payload eat FOLDER', [`${payloadTest} has no eat`]],
+  [payloadTest, 'payload pack --keyring x', [`${payloadTest} has no --keyring`]],
+  [
+    'src/base/bytes.test.ts',
+    'status',
+    ['starts no program', 'has no status'].map(it => `src/base/bytes.test.ts ${it}`),
+  ],
+  ['test/none.test.ts', 'status', ['test/none.test.ts does not exist']],
+  ['test/scenarios/page-commands.test.ts', 'status win-1', []],
+];
+for (const [test_, command, problems] of mentionCases) {
+  test(`what keeps ${test_} from running "${command}" is known`, () => {
+    expect(whyNotRunBy(test_, command.split(' '))).toEqual(problems);
+  });
+}
+
+test('the files that pages apply exist', () => {
+  const applied = pages().flatMap(page =>
+    partsOf(readFileSync(join(root, page), 'utf8')).fences.flatMap(({ text }) =>
+      shellCommands(text)
+        .filter(({ words }) => /^(oc|kubectl)$/.test(words[0] ?? ''))
+        .flatMap(({ words }) =>
+          words.filter((word, index) => /^-[fk]$/.test(words[index - 1] ?? '') && /\//.test(word)),
+        )
+        .map(path => ({ page, path })),
+    ),
+  );
+  expect(applied.length).toBeGreaterThan(5);
+  expect(applied.filter(({ path }) => !existsSync(join(root, path)))).toEqual([]);
 });
 
 let folder = '';
@@ -118,6 +115,8 @@ beforeAll(() => {
   cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
   // Pages also show files without their folder.
   cpSync(join(root, 'examples'), folder, { recursive: true });
+  // A dump of a cluster is in two files.
+  cpSync(join(root, 'examples', 'mirrors.yaml'), join(folder, 'config.yaml'));
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -1,11 +1,14 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { defaultNamespace, monitoringLabel } from '../../src/contract/names.ts';
 import { defaultImage } from '../../src/install/image-reference.ts';
 import { operatorNamespace } from '../../src/install/namespace.ts';
 import { channel, packageName } from '../../src/install/olm/publisher.ts';
+import { releaseImages } from '../../tools/release/images.ts';
+import { writeExamples } from '../../tools/release/olm-parts.ts';
 import { repositoryRoot, runWmco } from '../kit/run-wmco.ts';
 
 interface Example {
@@ -63,6 +66,22 @@ test('Windows nodes can use the mirrors', async () => {
   const { code, out, err } = await runWmco(['check', 'mirrors', '-f', join(folder, 'mirrors.yaml')]);
   expect([code, err]).toEqual([0, expect.not.stringContaining('error')]);
   expect(out).toContain('0 problems');
+});
+
+test('the examples of a release name its images, also when they are in several registries', async () => {
+  const release = mkdtempSync(join(tmpdir(), 'wmco-examples-'));
+  onTestFinished(() => rmSync(release, { recursive: true }));
+  const digest = `@sha256:${'1'.repeat(64)}`;
+  const images = { operator: `a.io/x/operator${digest}`, bundle: `b.io:5000/y/z/bundle${digest}` };
+  await writeExamples(release, releaseImages('11.0.0', { ...images, catalog: `c.io/x/catalog${digest}` }));
+  const read = (name: string) =>
+    parseAllDocuments(readFileSync(join(release, name), 'utf8')).map(each => each.toJS() as Example);
+  expect(read('catalogsource.yaml')[0]?.spec['image']).toBe(`c.io/x/catalog${digest}`);
+  expect(read('catalogsource-mirror.yaml')[0]?.spec['image']).toBe(`mirror.example.com:5000/x/catalog${digest}`);
+  expect(read('mirrors.yaml')[0]?.spec['imageDigestMirrors']).toEqual([
+    { source: 'a.io/x', mirrors: ['mirror.example.com:5000/x'] },
+    { source: 'b.io:5000/y/z', mirrors: ['mirror.example.com:5000/y/z'] },
+  ]);
 });
 
 test('every example is tested', () => {

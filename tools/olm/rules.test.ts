@@ -1,25 +1,14 @@
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { olmFiles } from '../../src/install/olm/files.ts';
+import { changed, expectProblem, olmFolder } from '../../test/kit/olm-bundle.ts';
 import { bundleRules } from './bundle-rules.ts';
 import { catalogRules } from './catalog-rules.ts';
 import { csvRules } from './csv-rules.ts';
 import { documentsIn, type Json, type Manifest, readBundle } from './read.ts';
 import { problemsOf } from './rule.ts';
 
-const files = olmFiles({
-  version: '11.0.0',
-  image: 'quay.io/a/operator:v11.0.0',
-  bundleImage: 'quay.io/a/bundle:v11.0.0',
-});
-const inFolder = (folder: string) =>
-  Object.fromEntries(
-    Object.entries(files).flatMap(([path, text]) =>
-      path.startsWith(folder) ? [[path.slice(folder.length), text] as const] : [],
-    ),
-  );
-const bundle = inFolder('bundle/');
-const catalog = documentsIn(files['catalog/configs/windows-machine-config-operator/catalog.yaml'] ?? '');
+const bundle = olmFolder('bundle');
+const catalog = documentsIn(olmFolder('catalog')['configs/windows-machine-config-operator/catalog.yaml'] ?? '');
 const { csv } = readBundle(bundle);
 
 test('the bundle, its ClusterServiceVersion and the catalog pass all rules', () => {
@@ -27,17 +16,6 @@ test('the bundle, its ClusterServiceVersion and the catalog pass all rules', () 
   expect(problemsOf(csvRules, csv)).toEqual([]);
   expect(problemsOf(catalogRules, catalog)).toEqual([]);
 });
-
-/** Changes the value at a path such as `spec.icon.0.mediatype`; a dot in a name is written as `~`. */
-function changed<T>(subject: T, path: string, value: unknown): T {
-  const copy = structuredClone(subject);
-  const names = path.split('.').map(name => name.replaceAll('~', '.'));
-  const last = names.pop() ?? '';
-  const parent = names.reduce<unknown>((current, name) => (current as Json)[name], copy) as Json;
-  if (value === undefined) Reflect.deleteProperty(parent, last);
-  else parent[last] = value;
-  return copy;
-}
 
 const csvCases: [rule: string, path: string, value: unknown, problem: RegExp][] = [
   ['name', 'metadata.name', 'Windows.v11.0.0', /no DNS name/],
@@ -217,8 +195,3 @@ test('every rule has a case that it refuses', () => {
   const all = [...csvRules, ...bundleRules, ...catalogRules].map(({ name }) => name);
   expect(all.filter(name => !tested.includes(name))).toEqual([]);
 });
-
-function expectProblem<T>(rules: Parameters<typeof problemsOf<T>>[0], subject: T, rule: string, problem: RegExp): void {
-  const found = problemsOf(rules, subject).filter(each => each.startsWith(`${rule}: `));
-  expect(found.join('\n')).toMatch(problem);
-}

@@ -26,12 +26,24 @@ export async function writeOlmContext(
   await putAll(folder, Object.fromEntries(own.map(([path, text]) => [path.slice(part.length + 1), text])));
 }
 
-/** Namespace, OperatorGroup, Subscriptions and CatalogSources, with the catalog of this release. */
-export async function writeExamples(folder: string, { catalog }: ReleaseImages): Promise<void> {
+const mirror = 'mirror.example.com:5000';
+const withoutHost = (image: string) => image.replace(/^[^/]+\//, '');
+/** Of an image by tag or digest, without its last part. */
+const folderOf = (image: string) => image.replace(/\/[^/]+$/, '');
+
+/** Namespace, OperatorGroup, Subscriptions, CatalogSources and mirror sets, with the images of this release. */
+export async function writeExamples(folder: string, { operator, bundle, catalog }: ReleaseImages): Promise<void> {
+  const sources = [...new Set([operator, bundle].map(folderOf))].map(
+    source => `    - source: ${source}\n      mirrors:\n        - ${mirror}/${withoutHost(source)}\n`,
+  );
   const source = join(root, 'examples', 'olm');
   for (const name of await readdir(source)) {
     const text = await readFile(join(source, name), 'utf8');
-    await put(join(folder, name), text.replace(/quay\.io\/\S+\/catalog:\S+/, catalog));
+    const own = text
+      .replace(/quay\.io\/\S+\/catalog:\S+/, catalog)
+      .replace(/mirror\.example\.com:5000\/\S+\/catalog:\S+/, `${mirror}/${withoutHost(catalog)}`)
+      .replace(/^ {4}- source: quay\.io\/\S+\n {6}mirrors:\n {8}- \S+\n/m, sources.join(''));
+    await put(join(folder, name), own);
   }
 }
 

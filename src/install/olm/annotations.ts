@@ -1,5 +1,6 @@
 import { defaultNamespace, monitoringLabel } from '#contract/names.ts';
 import { operatorNamespace } from '../namespace.ts';
+import { uninstallMessage } from './description.ts';
 import { example } from './example.ts';
 import type { BundleOptions } from './options.ts';
 import { repository } from './publisher.ts';
@@ -28,6 +29,8 @@ export function csvAnnotations({ version, image, createdAt }: BundleOptions): Re
     capabilities: 'Seamless Upgrades',
     categories: 'OpenShift Optional',
     certified: 'false',
+    // Otherwise the console offers to delete all instances, which the running operator takes for removals of its hosts.
+    'console.openshift.io/disable-operand-delete': 'true',
     containerImage: image,
     ...(createdAt !== undefined && { createdAt }),
     description: 'Turns Windows Server machines into worker nodes, keeps them up to date and removes them again.',
@@ -37,6 +40,7 @@ export function csvAnnotations({ version, image, createdAt }: BundleOptions): Re
     // OpenShift does not upgrade to a version whose API server refuses the kubelets of this release.
     'olm.properties': JSON.stringify([{ type: 'olm.maxOpenShiftVersion', value: newestOpenshift }]),
     'olm.skipRange': skipRange,
+    'operator.openshift.io/uninstall-message': uninstallMessage,
     'operatorframework.io/cluster-monitoring': 'true',
     'operatorframework.io/suggested-namespace': defaultNamespace,
     'operatorframework.io/suggested-namespace-template': JSON.stringify(suggestedNamespace()),

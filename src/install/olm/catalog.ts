@@ -62,6 +62,7 @@ function properties({ version }: BundleOptions, { metadata, spec }: Csv): object
         installModes: spec.installModes,
         keywords: spec.keywords,
         links: spec.links,
+        maintainers: spec.maintainers,
         maturity: spec.maturity,
         minKubeVersion: spec.minKubeVersion,
         provider: spec.provider,

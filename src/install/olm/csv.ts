@@ -11,7 +11,7 @@ import { description } from './description.ts';
 import { specDescriptors, statusDescriptors } from './descriptors.ts';
 import { icon } from './icon.ts';
 import type { BundleOptions } from './options.ts';
-import { displayName, keywords, links, packageName, provider } from './publisher.ts';
+import { displayName, keywords, links, maintainers, packageName, provider } from './publisher.ts';
 import { releaseFacts } from './release-facts.ts';
 import { serviceRules } from './rules.ts';
 
@@ -36,8 +36,10 @@ export function relatedImages({ image, pauseImage = defaultPauseImage }: BundleO
   ];
 }
 
+const podLabels = { 'app.kubernetes.io/name': operatorName };
+
 const labels = {
-  'app.kubernetes.io/name': operatorName,
+  ...podLabels,
   'operatorframework.io/arch.amd64': 'supported',
   'operatorframework.io/os.linux': 'supported',
 };
@@ -56,10 +58,15 @@ export function clusterServiceVersion(options: BundleOptions) {
       maturity: 'stable',
       description,
       keywords,
+      maintainers,
       provider,
       links,
       icon: [icon],
+      labels: podLabels,
+      selector: { matchLabels: podLabels },
       installModes,
+      // OLM must not delete instances when it deletes the operator.
+      cleanup: { enabled: false },
       customresourcedefinitions: { owned: [ownedDefinition] },
       install: { strategy: 'deployment', spec: installSpec(image) },
       relatedImages: relatedImages(options),

@@ -1,5 +1,10 @@
 import { defaultNamespace, secretKey, secretName } from '#contract/names.ts';
 
+/** Shown by the web console when it asks whether to uninstall. */
+export const uninstallMessage =
+  'Windows nodes and their pods keep running without the operator, and a new installation takes them over. To remove ' +
+  'them from the cluster, remove the hosts first, and uninstall when `oc get windowsinstances -A` lists none.';
+
 /** Shown by the web console before and after the installation. */
 export const description = `The operator turns Windows Server machines into worker nodes of an OpenShift or OKD cluster, keeps them
 up to date, and removes them cleanly.
@@ -35,5 +40,5 @@ oc apply -f agents.yaml
 
 ### Uninstall
 
-Uninstalling the operator keeps the Windows nodes running. Remove the hosts first if you want them to leave the cluster.
+${uninstallMessage}
 `;

@@ -37,6 +37,8 @@ export function createRollout(parts: RolloutParts): Rollout {
   };
   const grants = new BudgetGrants({ ...parts, ...sources });
   const synced = Promise.all(Object.values(sources).map(source => source.synced)).then(() => undefined);
+  // An operator that is stopped before a controller waits for it would end with an error.
+  synced.catch(() => undefined);
   return {
     grants,
     watchTurns: keysOf => ({
