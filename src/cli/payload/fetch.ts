@@ -84,9 +84,12 @@ const kindTexts: readonly [kind: SourceOutcome['kind'], text: string][] = [
 /** `12 sources: 3 downloaded, 8 already there, 1 failed`. */
 function summaryOf(outcomes: readonly SourceOutcome[]): string {
   const counts = kindTexts.map(([kind, text]) => [outcomes.filter(each => each.kind === kind).length, text] as const);
-  const again = outcomes.some(({ kind }) => kind === 'stopped' || kind === 'failed')
-    ? '; run the command again to go on'
-    : '';
+  const again = outcomes.some(mayGoOn) ? '; run the command again to go on' : '';
   const all = outcomes.length === 1 ? '1 source' : `${outcomes.length} sources`;
   return `${all}: ${counts.flatMap(([count, text]) => (count === 0 ? [] : [`${count} ${text}`])).join(', ')}${again}`;
+}
+
+function mayGoOn(outcome: SourceOutcome): boolean {
+  if (outcome.kind === 'failed') return outcome.error.code === 'PAYLOAD_DOWNLOAD_FAILED';
+  return outcome.kind === 'stopped';
 }

@@ -5,6 +5,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { temporaryFolder } from '../../../test/kit/payload-command.ts';
+import { bytesOf } from '../../../test/kit/payload-image.ts';
 import { tarOf } from '../../../test/kit/tar-archive.ts';
 import { zipOf } from '../../../test/kit/zip-archive.ts';
 import { unpackMembers } from './archive.ts';
@@ -99,4 +100,23 @@ describe('refuses', () => {
       });
       expect(result.files.toSorted()).toEqual(result.files.includes('program') ? ['archive', 'program'] : ['archive']);
     });
+});
+
+test('no damage makes a zip file give another program, or anything else fail', async () => {
+  const content = Buffer.from('MZ a program '.repeat(20));
+  const archive = zipOf({ [member]: content, other: randomBytes(50) });
+  const folder = await temporaryFolder();
+  const random = new Uint32Array(randomBytes(4 * 400).buffer);
+  for (const [index, number] of random.entries()) {
+    const damaged = flipped(Buffer.from(archive), number % archive.length);
+    const path = join(folder, String(index));
+    await writeFile(path, damaged);
+    const taken: Buffer[] = [];
+    await rejectionOf(
+      unpackMembers(path, 'archive', [member], async (_, pieces) => {
+        taken.push(await bytesOf(pieces));
+      }),
+    );
+    if (taken.length > 0) expect(taken).toEqual([content]);
+  }
 });
