@@ -15,7 +15,7 @@ export function mirrorIn(line: CommandLine, text: string): Mirror | undefined {
 export function registryMirrorIn(line: CommandLine, text: string): URL | undefined {
   if (text === '') return undefined;
   const url = plainUrl(hasScheme(text) ? text : `https://${text}`);
-  if (url !== undefined && /^\/(?:[a-z0-9._-]+\/)*[a-z0-9._-]*$/.test(url.pathname)) return url;
+  if (url?.pathname.split('/').every(part => /^[a-z0-9._-]*$/.test(part)) === true) return url;
   throw usage(
     line,
     `--registry-mirror is ${shown(text)}, not a host with an optional path, or such a URL without login`,

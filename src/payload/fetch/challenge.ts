@@ -9,10 +9,12 @@ export function parseChallenge(header: string | undefined): Challenge | undefine
   const bearer = /(?:^|[\s,])bearer\s/i.exec(header);
   if (bearer === null) return /(?:^|[\s,])basic(?:[\s,]|$)/i.test(header) ? { scheme: 'basic' } : undefined;
   const rest = header.slice(bearer.index + bearer[0].length);
-  const [realm, service] = [parameter(rest, 'realm'), parameter(rest, 'service')];
+  const parameters = new Map(
+    [...rest.matchAll(/(?:^|[\s,])(realm|service)="([^"]{0,2000})"/gi)].map(([, name = '', value = '']) => [
+      name.toLowerCase(),
+      value,
+    ]),
+  );
+  const [realm, service] = [parameters.get('realm'), parameters.get('service')];
   return realm === undefined ? undefined : { scheme: 'bearer', realm, service };
-}
-
-function parameter(text: string, name: string): string | undefined {
-  return new RegExp(String.raw`(?:^|[\s,])${name}="([^"]*)"`, 'i').exec(text)?.[1];
 }
