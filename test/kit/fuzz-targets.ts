@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { attempt } from '../../src/base/errors.ts';
+import { AppError, attempt } from '../../src/base/errors.ts';
 import { Fields } from '../../src/base/fields.ts';
 import { printPem, scanPem } from '../../src/base/pem.ts';
 import { Secret } from '../../src/base/secret.ts';
@@ -27,6 +27,7 @@ import { parseKubeconfig, resolveContext } from '../../src/kube/config/kubeconfi
 import { kubeletConfig } from '../../src/node/desired/kubelet-config.ts';
 import { kubeletSettingsFor, readKubeletProfiles } from '../../src/node/desired/kubelet-settings.ts';
 import { registryFiles } from '../../src/node/desired/registries/registries.ts';
+import { parseManifest as parseImageManifest } from '../../src/payload/fetch/manifest.ts';
 import type { Row } from '../conformance/row.ts';
 import { requestInfo, signInfo } from './csr.ts';
 import { kubeadmText } from './kubeadm-objects.ts';
@@ -105,10 +106,19 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     parseHeader(whole.subarray(preambleBytes, preambleBytes + readPreamble(whole.subarray(0, preambleBytes))));
   }),
   target('inventory', inventorySeeds(), input => parseInventory(input, '10.0.0.1')),
+  target('image manifest', imageSeeds(), input =>
+    parseImageManifest(bytes(input), 'image', why => new AppError('USAGE', why, { remedy: '' })),
+  ),
 ];
 
 function target(name: string, seeds: readonly string[], parse: (input: string) => unknown): FuzzTarget {
   return { name, seeds, maxLength: maxInputLength, run: input => attempt(() => parse(input)).ok };
+}
+
+function imageSeeds(): string[] {
+  const blob = { digest: `sha256:${'a'.repeat(64)}`, size: 5 };
+  const platform = { os: 'windows', architecture: 'amd64' };
+  return [{ config: blob, layers: [blob, blob] }, { manifests: [{ ...blob, platform }] }].map(each => json(each));
 }
 
 /** Text that is not JSON does not count: the API server never sends it. */

@@ -69,18 +69,25 @@ export async function startVendor({
     else fault(request, answer, turn);
   }, options);
   onTestFinished(() => server.stop());
-  const programs = new Map(
-    payloadFiles
-      .filter(({ isOptional }) => isOptional !== true)
-      .map(({ source }) => [source, Buffer.concat([Buffer.from('MZ'), randomBytes(150_000), Buffer.from(source)])]),
-  );
+  const { programs, packed } = (made ??= makePrograms());
   const sum = (content: Uint8Array) => (isPinned ? sha256(content) : noSum);
-  const sources = sourcesOf(programs, { served, url: server.url, sum });
+  const sources = sourcesOf({ programs, packed }, { served, url: server.url, sum });
   const lock = join(root, 'payload.lock.yaml');
   const writeLock = () => writeFile(lock, `# A comment.\n${stringify({ kubernetes: 'v1.36', sources })}`);
   await writeLock();
   const seen = (path: string) => server.seen.filter(each => each.path === path);
-  return { server, root, lock, output: join(root, 'files'), served, programs, sources, faults, writeLock, seen };
+  return {
+    server,
+    root,
+    lock,
+    output: join(root, 'files'),
+    served,
+    programs: new Map(programs),
+    sources,
+    faults,
+    writeLock,
+    seen,
+  };
 }
 
 interface Making {
@@ -96,16 +103,40 @@ const archives = [
 ];
 type Members = Record<string, Buffer>;
 
-function sourcesOf(programs: ReadonlyMap<string, Buffer>, { served, url, sum }: Making): LockedSource[] {
+interface Made {
+  programs: ReadonlyMap<string, Buffer>;
+  /** Archives by name. */
+  packed: ReadonlyMap<string, Buffer>;
+}
+
+/** The same for all tests of a file; nobody changes them. */
+let made: Made | undefined;
+function makePrograms(): Made {
+  const programs = new Map(
+    payloadFiles
+      .filter(({ isOptional }) => isOptional !== true)
+      .map(({ source }) => [source, Buffer.concat([Buffer.from('MZ'), randomBytes(150_000), Buffer.from(source)])]),
+  );
+  const packed = archives.map(({ name, paths, pack }) => {
+    const members = [...programs]
+      .filter(([path]) => paths.test(path))
+      .map(([path, content]) => [memberOf(path), content]);
+    return [name, pack({ 'bin/readme.txt': Buffer.from('text'), ...Object.fromEntries(members) })] as const;
+  });
+  return { programs, packed: new Map(packed) };
+}
+
+const memberOf = (path: string) => `bin/${path.slice(path.lastIndexOf('/') + 1)}`;
+
+function sourcesOf({ programs, packed }: Made, { served, url, sum }: Making): LockedSource[] {
   const about = { version: 'v1.0', license: 'Apache-2.0' };
   const paths = [...programs.keys()];
   const contentOf = (path: string) => programs.get(path) ?? Buffer.alloc(0);
-  const packed = archives.map(({ name, file, paths: own, pack }) => {
+  const archived = archives.map(({ name, file, paths: own }) => {
     const files = paths
       .filter(path => own.test(path))
-      .map(path => ({ path, member: `bin/${path.slice(path.lastIndexOf('/') + 1)}`, sha256: sum(contentOf(path)) }));
-    const members = Object.fromEntries(files.map(({ path, member }) => [member, contentOf(path)]));
-    const archive = pack({ 'bin/readme.txt': Buffer.from('text'), ...members });
+      .map(path => ({ path, member: memberOf(path), sha256: sum(contentOf(path)) }));
+    const archive = packed.get(name) ?? Buffer.alloc(0);
     served.set(`/releases/${file}`, archive);
     return { name, ...about, archive: `${url}/releases/${file}`, sha256: sum(archive), files };
   });
@@ -117,7 +148,7 @@ function sourcesOf(programs: ReadonlyMap<string, Buffer>, { served, url, sum }: 
       return { name, ...about, file: `${url}/files/${path}`, files: [{ path, sha256: sum(contentOf(path)) }] };
     });
   const agent = { path: 'windows-instance-config-daemon.exe', sha256: noSum };
-  return [...packed, ...single, { name: 'agent', ...about, built: 'agent', files: [agent] }];
+  return [...archived, ...single, { name: 'agent', ...about, built: 'agent', files: [agent] }];
 }
 
 export const etagOf = (content: Buffer) => `"${sha256(content).slice(0, 16)}"`;

@@ -9,6 +9,8 @@ import { ensurePrograms } from './debian-package.ts';
 export interface RegistrySettings {
   /** PEM files; plain HTTP without them. */
   tls?: { certificate: string; key: string };
+  /** That of another registry; one of its own by default. */
+  storage?: string;
   /** Further top-level lines of its configuration, such as `auth:`. */
   config?: readonly string[];
 }
@@ -22,13 +24,13 @@ export interface Registry extends AsyncDisposable {
 }
 
 /** Debian's docker-registry on a free loopback port; it ends with this process and leaves nothing. Installs it as root. */
-export async function startRegistry({ tls, config = [] }: RegistrySettings = {}): Promise<Registry> {
+export async function startRegistry(settings: RegistrySettings = {}): Promise<Registry> {
   const program = '/usr/bin/docker-registry';
   ensurePrograms(program);
   const folder = mkdtempSync(join(tmpdir(), 'wmco-registry-'));
   const guard = new Guard(folder);
-  const storage = join(folder, 'storage');
-  mkdirSync(storage);
+  const { tls, config = [], storage = join(folder, 'storage') } = settings;
+  mkdirSync(storage, { recursive: true });
   const lines = [
     'version: 0.1',
     'storage:',

@@ -43,7 +43,8 @@ export function fetchProgress({ terminal }: { terminal: LiveTerminal }): FetchRe
     ended: outcome => {
       work = undefined;
       if (outcome.kind === 'failed') print(terminal.err, safe`${errorText(outcome.error)}`);
-      else print(terminal.out, printable(`${outcome.source}: ${endText(outcome)}`));
+      // All further sources have stopped, too: the summary counts them.
+      else if (outcome.kind !== 'stopped') print(terminal.out, printable(`${outcome.source}: ${endText(outcome)}`));
     },
     end: () => {
       ended.abort();
@@ -82,15 +83,13 @@ function workText({ first, bytes, total }: Work, nowMs: number): string {
   return `${megabytes(bytes)}${share}, ${megabytes(perSecond)}/s`;
 }
 
-function endText(outcome: Exclude<SourceOutcome, { kind: 'failed' }>): string {
+function endText(outcome: Exclude<SourceOutcome, { kind: 'failed' | 'stopped' }>): string {
   const programs = outcome.files.length === 1 ? outcome.files.join('') : `${outcome.files.length} programs`;
   switch (outcome.kind) {
     case 'present':
       return `${programs}, already there`;
     case 'not given':
       return 'not downloaded: build it with `npm run build:agent`, and pass the program with --agent';
-    case 'stopped':
-      return 'stopped';
     case 'fetched':
     default: {
       const pinned = outcome.pinned === 1 ? '1 checksum' : `${outcome.pinned} checksums`;

@@ -6,7 +6,7 @@ import { type LockFile, type LockSource, type PayloadLock, unverified } from '..
 import type { FoundSums } from '../pin.ts';
 import { downloadDiffers, isSystemError } from './failures.ts';
 import { checkProgramStart, moveInto, type StoredProgram } from './program-file.ts';
-import { obtain, type ObtainOptions } from './obtain.ts';
+import { hasFilesOfImages, obtain, type ObtainOptions } from './obtain.ts';
 
 export interface FetchOptions extends Omit<ObtainOptions, 'context' | 'downloads'> {
   lock: PayloadLock;
@@ -61,8 +61,9 @@ async function outcomeOf(source: LockSource, downloads: string, options: FetchOp
   try {
     options.signal.throwIfAborted();
     const { kind } = source.origin;
-    if (await isPresent(source, options.output)) return { ...about, kind: 'present' };
-    if (kind === 'built' && options.agent === undefined) return { ...about, kind: 'not given' };
+    if (await isPresent(source, options)) return { ...about, kind: 'present' };
+    if (kind === 'built' && options.agent === undefined)
+      return { ...about, kind: (await hasFiles(source, options)) ? 'present' : 'not given' };
     if (!options.trustsFirst) checkPinned(source, options);
     await mkdir(downloads, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
       throw unwritable(options.output, error);
@@ -77,22 +78,28 @@ async function outcomeOf(source: LockSource, downloads: string, options: FetchOp
 }
 
 /** Every program is there with its checksum, and there is nothing left to pin. */
-async function isPresent({ origin, files }: LockSource, output: string): Promise<boolean> {
-  if (sumOfOrigin(origin) === unverified) return false;
+async function isPresent({ origin, files }: LockSource, options: FetchOptions): Promise<boolean> {
+  if (sumOfOrigin(origin, options) === unverified) return false;
   for (const { path, sha256 } of files)
-    if (sha256 !== (await sumOf(join(output, path)).catch(() => undefined))) return false;
+    if (sha256 !== (await sumOf(join(options.output, path)).catch(() => undefined))) return false;
   return true;
 }
 
-function sumOfOrigin(origin: LockSource['origin']): string | undefined {
-  if (origin.kind === 'archive') return origin.sha256;
-  return origin.kind === 'image' ? origin.digest : undefined;
+/** An agent of which the lock has no checksum is that of an earlier run; one with a wrong checksum does not count. */
+async function hasFiles({ files }: LockSource, { output }: FetchOptions): Promise<boolean> {
+  const sums = await Promise.all(files.map(({ path }) => sumOf(join(output, path)).catch(() => undefined)));
+  return sums.every((sum, index) => sum !== undefined && files[index]?.sha256 === unverified);
 }
 
-function checkPinned({ name, origin, files }: LockSource, { mirror }: FetchOptions): void {
+/** What the lock has of the source itself, where that is used. */
+function sumOfOrigin(origin: LockSource['origin'], options: FetchOptions): string | undefined {
+  if (origin.kind === 'archive') return origin.sha256;
+  return origin.kind === 'image' && !hasFilesOfImages(options) ? origin.digest : undefined;
+}
+
+function checkPinned({ name, origin, files }: LockSource, options: FetchOptions): void {
   if (origin.kind === 'built') return;
-  // A mirror has the programs of an image and not the image.
-  const own = origin.kind === 'image' && mirror !== undefined ? undefined : sumOfOrigin(origin);
+  const own = sumOfOrigin(origin, options);
   const missing = files.filter(({ sha256 }) => sha256 === unverified).map(({ path }) => path);
   if (own !== unverified && missing.length === 0) return;
   const what = [...(own === unverified ? [`the ${origin.kind} itself`] : []), ...missing.map(shown)].join(', ');
@@ -140,7 +147,7 @@ interface Obtained {
 async function pinSums({ name, origin, files }: LockSource, { sum, programs }: Obtained, options: FetchOptions) {
   // The agent is built anew, with other bytes, by whoever packs a payload.
   if (origin.kind === 'built') return 0;
-  const isNew = sum !== undefined && sumOfOrigin(origin) === unverified;
+  const isNew = sum !== undefined && sumOfOrigin(origin, options) === unverified;
   const pinned = files.filter(({ sha256 }) => sha256 === unverified).map(({ path }) => path);
   if (!isNew && pinned.length === 0) return 0;
   await options.pin({

@@ -19,8 +19,9 @@ export function placeOfUrl(url: string, mirror: Mirror | undefined): Place {
 export function placeOfMember(
   { reference, platform }: Extract<Origin, { kind: 'image' }>,
   { member }: LockFile,
-  mirror: Mirror,
+  mirror: Mirror | undefined,
 ): Place {
+  if (mirror === undefined) throw new Error(`without a mirror, ${reference} is an image`);
   const tag = reference.lastIndexOf(':');
   return placeIn(mirror, `${reference.slice(0, tag)}/${reference.slice(tag + 1)}/${platform}/${member}`.split('/'));
 }

@@ -3,16 +3,16 @@ import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '#base/clock.ts';
 import { sumOf } from '../folder.ts';
-import { type LockFile, type LockSource, unverified } from '../lock.ts';
+import { type LockFile, type LockSource, type Origin, unverified } from '../lock.ts';
 import { unpackMembers } from './archive.ts';
 import { download, type DownloadContext } from './download.ts';
 import { downloadDiffers, downloadFailed } from './failures.ts';
-import type { Get } from './http.ts';
+import { unpackImage } from './image.ts';
 import { type Mirror, nameOf, type Place, placeOfMember, placeOfUrl } from './mirror.ts';
 import { maxProgramBytes, type StoredProgram, storeProgram } from './program-file.ts';
+import type { RegistryOptions } from './registry.ts';
 
-export interface ObtainOptions {
-  get: Get;
+export interface ObtainOptions extends RegistryOptions {
   clock: Clock;
   mirror: Mirror | undefined;
   /** The agent as `npm run build:agent` has made it. */
@@ -36,47 +36,42 @@ const maxArchiveBytes = 2 * 1024 ** 3;
 /** Brings the programs of a source into the folder of drafts, under any name; what the lock has of the source itself is checked. */
 export async function obtain(source: LockSource, drafts: string, options: ObtainOptions): Promise<Obtained> {
   const { name, origin, files } = source;
-  const draftOf = (file: LockFile) => join(drafts, String(files.indexOf(file)));
   const programs = new Map<string, StoredProgram>();
-  switch (origin.kind) {
-    case 'built': {
-      const [file] = files;
-      if (file !== undefined) programs.set(file.path, await copyOf(options.agent ?? '', draftOf(file)));
-      return { programs, sum: undefined, release: async () => undefined };
-    }
-    case 'file': {
-      for (const file of files)
-        programs.set(
-          file.path,
-          await fetchProgram(placeOfUrl(origin.url, options.mirror), file, draftOf(file), { name, options }),
-        );
-      return { programs, sum: undefined, release: async () => undefined };
-    }
-    case 'archive': {
-      const place = placeOfUrl(origin.url, options.mirror);
-      const archive = await fetchArchive(place, origin.sha256, name, options);
-      await unpackMembers(archive.path, nameOf(place), membersOf(files), async (member, content) => {
-        for (const file of files.filter(each => each.member === member))
-          programs.set(file.path, await storeProgram(content, draftOf(file), `${nameOf(place)}: ${member}`));
-      });
-      return { programs, sum: archive.sha256, release: archive.release };
-    }
-    case 'image':
-    default: {
-      const { mirror } = options;
-      if (mirror === undefined) throw downloadFailed(origin.reference, 'images are not downloaded yet');
-      for (const file of files)
-        programs.set(
-          file.path,
-          await fetchProgram(placeOfMember(origin, file, mirror), file, draftOf(file), { name, options }),
-        );
-      return { programs, sum: undefined, release: async () => undefined };
-    }
+  const draftOf = (file: LockFile) => join(drafts, String(files.indexOf(file)));
+  const takeFrom = (what: string) => async (member: string, content: AsyncIterable<Uint8Array>) => {
+    for (const file of files.filter(each => each.member === member))
+      programs.set(file.path, await storeProgram(content, draftOf(file), `${what}: ${member}`));
+  };
+  const members = files.map(({ member }) => member);
+  const own = { programs, sum: undefined, release: async () => undefined };
+  if (origin.kind === 'archive') {
+    const place = placeOfUrl(origin.url, options.mirror);
+    const archive = await fetchArchive(place, origin.sha256, name, options);
+    await unpackMembers(archive.path, nameOf(place), members, takeFrom(nameOf(place)));
+    return { programs, sum: archive.sha256, release: archive.release };
   }
+  if (origin.kind === 'image' && !hasFilesOfImages(options))
+    return { ...own, sum: await unpackImage(origin, members, takeFrom(origin.reference), options) };
+  for (const file of files)
+    programs.set(file.path, await fetchProgram(placeOf(origin, file, options), file, draftOf(file), { name, options }));
+  return own;
 }
 
-function membersOf(files: readonly LockFile[]): string[] {
-  return [...new Set(files.map(({ member }) => member))];
+/** A mirror has the programs of images as files, without the images. */
+export function hasFilesOfImages({
+  mirror,
+  registryMirror,
+}: Pick<ObtainOptions, 'mirror' | 'registryMirror'>): boolean {
+  return mirror !== undefined && registryMirror === undefined;
+}
+
+function placeOf(
+  origin: Exclude<Origin, { kind: 'archive' }>,
+  file: LockFile,
+  { mirror, agent }: ObtainOptions,
+): Place {
+  if (origin.kind === 'built') return { kind: 'path', path: agent ?? '' };
+  return origin.kind === 'file' ? placeOfUrl(origin.url, mirror) : placeOfMember(origin, file, mirror);
 }
 
 interface Archive {
