@@ -128,6 +128,13 @@ const machineSet: Program = {
     }),
 };
 
+const prepareHost: Program = {
+  name: 'prepare-host',
+  summary: 'print the PowerShell that prepares a host of your own; see `wmco prepare-host --help`',
+  line: async () => (await import('#cli/manifests/prepare-host-options.ts')).prepareHostLine,
+  run: async words => (await import('#cli/manifests/prepare-host.ts')).prepareHostProgram(words, liveTerminal()),
+};
+
 const payload: Program = {
   name: 'payload',
   summary: `${payloadSummary}; see \`wmco payload --help\``,
@@ -239,7 +246,19 @@ async function completeAsPlugin(words: readonly string[]): Promise<ExitCode> {
 }
 
 const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
-const programs = [operator, status, rollout, reboot, remove, machineSet, runtimeClass, payload, sandbox, complete];
+const programs = [
+  operator,
+  status,
+  rollout,
+  reboot,
+  remove,
+  machineSet,
+  runtimeClass,
+  prepareHost,
+  payload,
+  sandbox,
+  complete,
+];
 
 function runAs(name: string, words: readonly string[]): Promise<ExitCode> {
   if (name === operatorName) return runAsOperator(words);
