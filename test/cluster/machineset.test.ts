@@ -13,7 +13,7 @@ import { findKubectls, kubectl, type Kubectl } from '../kit/kubectl.ts';
 import { infrastructureName, infrastructureOf, linuxSet, linuxSpecs } from '../kit/machine-sets.ts';
 import { repositoryRoot } from '../kit/run-wmco.ts';
 import { until } from '../kit/until.ts';
-import { startWmco } from '../kit/wmco-process.ts';
+import { startOnTerminal, startWmco } from '../kit/wmco-process.ts';
 
 /** What `wmco runtimeclass`, `machineset` and `prepare-host` print and write, by the rules of a real kube-apiserver. */
 
@@ -170,6 +170,16 @@ test('--delete says which Machines and Nodes go, asks, and waits until they are 
       /deletes 2 Machines.*\n- Machine win-a, Node node-a\n- Machine win-b, without a Node\n/,
     );
     const environment = { KUBECONFIG: join(folder, 'kubeconfig') };
+    {
+      await using asked = startOnTerminal(['machineset', '--delete'], { environment, columns: 120, rows: 24 });
+      await asked.until('Type winworker to delete it: ');
+      asked.type('win-a\n');
+      expect([await asked.ended(), asked.out()]).toEqual([
+        1,
+        expect.stringContaining('The MachineSet is not deleted.'),
+      ]);
+      expect(await client.find(machineSets, 'winworker', { namespace })).toBeDefined();
+    }
     await using deletion = startWmco(['machineset', '--delete', '--yes'], { folder, environment });
     await deletion.until('MachineSet winworker deleted');
     expect(await client.find(machineSets, 'winworker', { namespace })).toBeUndefined();
@@ -202,7 +212,7 @@ test('a cluster without OpenShift is told apart', async () => {
 
 test('prepare-host authorizes the key of the Secret, and prints nothing else of it', async () => {
   const { privateKey } = generateKeyPairSync('ed25519');
-  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' });
   const { metadata } = await client.create(namespaces, { metadata: { generateName: 'prepare-host-' } });
   const { name = '' } = metadata;
   try {

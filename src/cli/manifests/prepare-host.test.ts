@@ -10,7 +10,7 @@ import { prepareHostProgram } from './prepare-host.ts';
 
 const key = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIIbM+SmqWhs/D5n4HgqjPvt4lz2qsmyaSbDs1SZBurg3';
 const { privateKey, publicKey } = generateKeyPairSync('ed25519');
-const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+const pem = privateKey.export({ format: 'pem', type: 'pkcs8' });
 const secretPart = pem.split('\n')[1] ?? '';
 
 let folder = '';
@@ -71,12 +71,7 @@ const unreadable: [what: string, content: string | Buffer, message: RegExp, reme
   ['a private key in UTF-16', utf16(pem), /this is a private key/, /ssh-keygen -y/],
   ['a private key after the public one', `${key}\n${pem}`, /this is a private key/, /ssh-keygen -y/],
   ['a PuTTY key', `PuTTY-User-Key-File-3: ssh-ed25519\n${secretPart}`, /this is a private key/, /ssh-keygen -y/],
-  [
-    'a public key in PEM',
-    publicKey.export({ format: 'pem', type: 'spki' }).toString(),
-    /another format/,
-    /ssh-keygen -i/,
-  ],
+  ['a public key in PEM', publicKey.export({ format: 'pem', type: 'spki' }), /another format/, /ssh-keygen -i/],
   ['an SSH2 public key', '---- BEGIN SSH2 PUBLIC KEY ----\nAAAA', /another format/, /ssh-keygen -i/],
   ['UTF-16 without a byte order mark', Buffer.from(key, 'utf16le'), /zero bytes, such as UTF-16/, /ascii/],
   ['two lines', `${key}\n${key}\n`, /more than one line/, /ssh-keygen/],

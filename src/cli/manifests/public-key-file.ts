@@ -9,7 +9,7 @@ export interface GivenKey {
 }
 
 /** Nothing of it needs a quote or has a meaning in a shell. */
-const plainComment = /^[\w@.+:=,/-]+( [\w@.+:=,/-]+)*$/;
+const plainComment = /^[\w@.+:=,/ -]+$/;
 
 /** Reads the text of a `.pub` file. Says what else it is, and never quotes it: it may be a private key. */
 export function readPublicKeyFile(text: string): GivenKey {

@@ -91,6 +91,14 @@ function Get-Others([string] $path, [System.Security.AccessControl.FileSystemRig
         Where-Object { $trusted -notcontains $_ } | Sort-Object -Unique
 }
 
+function Assert-Folder([string] $path) {
+    $writing = 'WriteData, AppendData, Delete, DeleteSubdirectoriesAndFiles, ChangePermissions, TakeOwnership'
+    $writers = @(Get-Others $path $writing)
+    if ($writers.Count -gt 0) {
+        throw "$path can be changed by $($writers -join ', '), who could log in as administrator: remove these permissions, and what they have put there."
+    }
+}
+
 # sshd ignores the file unless it belongs to Administrators and SYSTEM alone.
 function Protect-KeyFile([string] $path) {
     icacls.exe $path /setowner '*S-1-5-32-544' | Out-Null
@@ -100,7 +108,8 @@ function Protect-KeyFile([string] $path) {
 }
 `;
 
-const steps = String.raw`$ErrorActionPreference = 'Stop'
+const steps = String.raw`Set-StrictMode -Off
+$ErrorActionPreference = 'Stop'
 $ProgressPreference = 'SilentlyContinue'
 $user = New-Object System.Security.Principal.WindowsPrincipal ([System.Security.Principal.WindowsIdentity]::GetCurrent())
 if (-not $user.IsInRole([System.Security.Principal.WindowsBuiltInRole]::Administrator)) {
@@ -122,6 +131,10 @@ if ($name -notmatch '^[A-Za-z0-9]([A-Za-z0-9-]{0,13}[A-Za-z0-9])?$') {
 if (Test-Path 'HKLM:\SOFTWARE\Microsoft\Windows\CurrentVersion\Component Based Servicing\RebootPending') {
     Write-Warning 'Windows wants a reboot: restart this host before you list it.'
 }
+
+# Before the first start, any user may have made the folder, with settings of sshd in it.
+$sshFolder = Join-Path $env:ProgramData 'ssh'
+if (Test-Path $sshFolder) { Assert-Folder $sshFolder }
 
 # Windows Server 2025 has OpenSSH, and does not start it.
 if (-not (Get-Service -Name 'sshd' -ErrorAction SilentlyContinue)) {
@@ -148,12 +161,7 @@ if ($service.Status -ne 'Running') {
     Write-Change 'sshd is started'
 }
 
-$sshFolder = Join-Path $env:ProgramData 'ssh'
-$writing = 'WriteData, AppendData, Delete, DeleteSubdirectoriesAndFiles, ChangePermissions, TakeOwnership'
-$writers = @(Get-Others $sshFolder $writing)
-if ($writers.Count -gt 0) {
-    throw "$sshFolder can be changed by $($writers -join ', '), who could log in as administrator: remove these permissions first."
-}
+Assert-Folder $sshFolder
 
 $shellKey = 'HKLM:\SOFTWARE\OpenSSH'
 $shell = Join-Path $env:SystemRoot 'System32\WindowsPowerShell\v1.0\powershell.exe'
@@ -184,7 +192,8 @@ $keyFile = Join-Path $sshFolder 'administrators_authorized_keys'
 $others = @(Get-ChildItem -Path (Join-Path $env:SystemDrive '\Users\*\.ssh\authorized_keys') -ErrorAction SilentlyContinue)
 foreach ($file in $others) {
     if ($file.Length -gt 1MB -or ($file.Attributes -band [System.IO.FileAttributes]::ReparsePoint)) { continue }
-    $problem = (Read-KeyFile $file.FullName).Problem
+    # A file that cannot be read is not our concern.
+    $problem = try { (Read-KeyFile $file.FullName).Problem } catch { '' }
     if ($problem -ne '') { Write-Warning "$($file.FullName) is $problem, which sshd cannot read: its user must write it again as ASCII." }
 }
 
@@ -203,7 +212,12 @@ if (@(Get-Others $keyFile 'FullControl').Count -gt 0) {
     Write-Change "only Administrators and SYSTEM have access to $keyFile"
 }
 
-if (-not (Get-NetTCPConnection -LocalPort 22 -State Listen -ErrorAction SilentlyContinue)) {
+foreach ($attempt in 1..10) {
+    $listener = Get-NetTCPConnection -LocalPort 22 -State Listen -ErrorAction SilentlyContinue
+    if ($listener) { break }
+    Start-Sleep -Seconds 1
+}
+if (-not $listener) {
     Write-Warning 'Nothing listens on port 22: look at the Port of sshd_config and at the event log OpenSSH/Operational.'
 }
 $addresses = Get-NetIPAddress -AddressFamily IPv4 | Where-Object { $_.IPAddress -notmatch '^(127|169\.254)\.' }
