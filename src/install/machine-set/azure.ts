@@ -27,7 +27,9 @@ export const azure: MachinePlatform = {
       osDisk: windowsDisk(spec, fields.object('osDisk'), isSecured),
     };
     const notes = isSecured
-      ? ['securityProfile of the Linux MachineSet is left out: it needs an image for trusted launch or confidential machines']
+      ? [
+          'securityProfile of the Linux MachineSet is left out: it needs an image for trusted launch or confidential machines',
+        ]
       : [];
     return { value, notes };
   },
