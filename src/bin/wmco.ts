@@ -135,6 +135,13 @@ const install: Program = {
   run: async words => (await import('#cli/install/program.ts')).installProgram(words, liveTerminal()),
 };
 
+const prepareHost: Program = {
+  name: 'prepare-host',
+  summary: 'print the PowerShell that prepares a host of your own; see `wmco prepare-host --help`',
+  line: async () => (await import('#cli/manifests/prepare-host-options.ts')).prepareHostLine,
+  run: async words => (await import('#cli/manifests/prepare-host.ts')).prepareHostProgram(words, liveTerminal()),
+};
+
 const payload: Program = {
   name: 'payload',
   summary: `${payloadSummary}; see \`wmco payload --help\``,
@@ -255,6 +262,7 @@ const programs = [
   remove,
   machineSet,
   runtimeClass,
+  prepareHost,
   payload,
   sandbox,
   complete,

@@ -1,7 +1,10 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
+import { printPublicKey } from '../../src/host/keys/public-key.ts';
 import { isAlreadyExists, isNotFound, unless } from '../../src/kube/api-error.ts';
 import { infrastructures, machineSets, machines } from '../../src/kube/resources-openshift.ts';
 import { namespaces, runtimeClasses, secrets } from '../../src/kube/resources.ts';
@@ -10,9 +13,9 @@ import { findKubectls, kubectl, type Kubectl } from '../kit/kubectl.ts';
 import { infrastructureName, infrastructureOf, linuxSet, linuxSpecs } from '../kit/machine-sets.ts';
 import { repositoryRoot } from '../kit/run-wmco.ts';
 import { until } from '../kit/until.ts';
-import { startWmco } from '../kit/wmco-process.ts';
+import { startOnTerminal, startWmco } from '../kit/wmco-process.ts';
 
-/** What `wmco runtimeclass` and `wmco machineset` print and write, by the rules of a real kube-apiserver. */
+/** What `wmco runtimeclass`, `machineset` and `prepare-host` print and write, by the rules of a real kube-apiserver. */
 
 const client = adminClient();
 const [binary = ''] = findKubectls();
@@ -167,6 +170,16 @@ test('--delete says which Machines and Nodes go, asks, and waits until they are 
       /deletes 2 Machines.*\n- Machine win-a, Node node-a\n- Machine win-b, without a Node\n/,
     );
     const environment = { KUBECONFIG: join(folder, 'kubeconfig') };
+    {
+      await using asked = startOnTerminal(['machineset', '--delete'], { environment, columns: 120, rows: 24 });
+      await asked.until('Type winworker to delete it: ');
+      asked.type('win-a\n');
+      expect([await asked.ended(), asked.out()]).toEqual([
+        1,
+        expect.stringContaining('The MachineSet is not deleted.'),
+      ]);
+      expect(await client.find(machineSets, 'winworker', { namespace })).toBeDefined();
+    }
     await using deletion = startWmco(['machineset', '--delete', '--yes'], { folder, environment });
     await deletion.until('MachineSet winworker deleted');
     expect(await client.find(machineSets, 'winworker', { namespace })).toBeUndefined();
@@ -195,4 +208,27 @@ test('a cluster without OpenShift is told apart', async () => {
     1,
     expect.stringMatching(/OBJECT_MISSING: .*no Infrastructure object.*\n {2}-> .*windows-instances/),
   ]);
+});
+
+test('prepare-host authorizes the key of the Secret, and prints nothing else of it', async () => {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' });
+  const { metadata } = await client.create(namespaces, { metadata: { generateName: 'prepare-host-' } });
+  const { name = '' } = metadata;
+  try {
+    const missing = await wmco('prepare-host', '-n', name);
+    expect([missing.code, missing.out]).toEqual([1, '']);
+    expect(missing.err).toMatch(
+      /PRIVATE_KEY_MISSING: Secret \S+\/cloud-private-key does not exist\n {2}-> .*--key-file/,
+    );
+    const secret = { metadata: { name: 'cloud-private-key' }, stringData: { 'private-key.pem': pem } };
+    await client.create(secrets, secret, { namespace: name });
+    const { code, out, err } = await wmco('prepare-host', '-n', name);
+    expect([code, err]).toEqual([0, '']);
+    const { publicKey } = parsePrivateKey(pem);
+    expect(out).toContain(`$authorizedKey = '${printPublicKey(publicKey)} windows-machine-config-operator'\n`);
+    expect(out).not.toContain(pem.split('\n')[1]);
+  } finally {
+    await client.delete(namespaces, name);
+  }
 });

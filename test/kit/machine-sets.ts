@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import type { MachineSet } from '../../src/kube/resources-openshift.ts';
 import { repositoryRoot } from './run-wmco.ts';
 
@@ -9,8 +9,9 @@ type Json = Record<string, unknown>;
 /** Name of the cluster in `examples/machinesets.yaml` and in every set here. */
 export const infrastructureName = 'winc-7qk4d';
 
-const example = parseAllDocuments(readFileSync(join(repositoryRoot, 'examples', 'machinesets.yaml'), 'utf8'));
-const exampleSet = example[1]?.toJS() as { spec: { template: { spec: { providerSpec: { value: Json } } } } };
+const exampleSet = parse(readFileSync(join(repositoryRoot, 'examples', 'machinesets.yaml'), 'utf8')) as {
+  spec: { template: { spec: { providerSpec: { value: Json } } } };
+};
 
 export const infrastructureOf = (type: string, name = infrastructureName) => ({
   apiVersion: 'config.openshift.io/v1',

@@ -57,7 +57,7 @@ export const machineSetLine: CommandLine<typeof flags> = {
 Examples:
   wmco machineset --image ami-0123456789abcdef0 --zone us-east-1a
   wmco machineset --windows-version 2025 --replicas 2 --apply
-  wmco machineset -f examples/machinesets.yaml --image ami-0123456789abcdef0
+  wmco machineset -f examples/cluster.yaml examples/machinesets.yaml --image ami-0123456789abcdef0
   wmco machineset --delete --name winworker
 
 Exit code: 0 success, 1 the MachineSet cannot be made, or the cluster refuses it, 2 usage error.`,

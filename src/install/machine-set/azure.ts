@@ -20,12 +20,16 @@ export const azure: MachinePlatform = {
     const value: ProviderSpec = {
       // SSH keys of the platform are for Linux; the script in the user data authorizes the key of the operator.
       ...without(spec, 'sshPublicKey', ...(isSecured ? ['securityProfile'] : [])),
-      ...(!keepsImage && { image: image === undefined ? publicImage(version.release) : imageOf(image) }),
+      ...(!keepsImage && {
+        image: image === undefined ? publicImage(version.release, generationOf(spec)) : imageOf(image),
+      }),
       ...(instanceType !== undefined && { vmSize: instanceType }),
       osDisk: windowsDisk(spec, fields.object('osDisk'), isSecured),
     };
     const notes = isSecured
-      ? ['securityProfile of the Linux set is left out: it needs an image for trusted launch or confidential machines']
+      ? [
+          'securityProfile of the Linux MachineSet is left out: it needs an image for trusted launch or confidential machines',
+        ]
       : [];
     return { value, notes };
   },
@@ -45,11 +49,17 @@ function windowsDisk(spec: ProviderSpec, disk: Fields, isSecured: boolean): Prov
   };
 }
 
-function publicImage(release: string): ProviderSpec {
+/** Many types of machines run images of one generation only, and that of the Linux set is one that works. */
+function generationOf(spec: ProviderSpec): 1 | 2 {
+  const { resourceID, sku } = recordIn(spec, 'image');
+  return [resourceID, sku].some(name => typeof name === 'string' && /gen2|-g2/i.test(name)) ? 2 : 1;
+}
+
+function publicImage(release: string, generation: 1 | 2): ProviderSpec {
   return {
     publisher: 'MicrosoftWindowsServer',
     offer: 'WindowsServer',
-    sku: `${release}-datacenter-smalldisk`,
+    sku: `${release}-datacenter-smalldisk${generation === 2 ? '-g2' : ''}`,
     version: 'latest',
     resourceID: '',
   };

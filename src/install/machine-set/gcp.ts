@@ -35,7 +35,7 @@ export const gcp: MachinePlatform = {
       disks: recordsIn(spec, 'disks').map((disk, index) => (isBoot[index] === true ? bootDisk(disk) : disk)),
     };
     const notes = isConfidential
-      ? ['confidentialCompute of the Linux set is left out: few images of Windows support it']
+      ? ['confidentialCompute of the Linux MachineSet is left out: few images of Windows support it']
       : [];
     return { value, notes };
   },

@@ -1,5 +1,5 @@
 import { AppError, shown } from '#base/errors.ts';
-import { Fields, isRecord } from '#base/fields.ts';
+import { type Fields, isRecord } from '#base/fields.ts';
 import type { WindowsVersion } from '#contract/supported-versions.ts';
 
 /** The value of `providerSpec` of a MachineSet: what the cloud is asked for. */

@@ -39,7 +39,7 @@ export const vsphere: MachinePlatform = {
       network: { ...network, devices: recordsIn(network, 'devices').map(device => without(device, ...staticFields)) },
     };
     const notes = isStatic
-      ? ['static addresses of the Linux set are left out: Windows Machines get their addresses by DHCP']
+      ? ['static addresses of the Linux MachineSet are left out: Windows Machines get their addresses by DHCP']
       : [];
     return { value, notes };
   },

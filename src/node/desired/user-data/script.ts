@@ -57,6 +57,20 @@ if ($installed -ge $needed) {
 }
 `;
 
+/** Defines a function for `firewallRules`. */
+export const firewallFunction = String.raw`# A rule has a fixed name, so that the next boot finds it instead of adding another.
+function Add-InboundRule([string] $name, [string] $displayName, [int] $port, [string] $edgeTraversal) {
+    if (-not (Get-NetFirewallRule -Name $name -ErrorAction SilentlyContinue)) {
+        New-NetFirewallRule -Name $name -DisplayName $displayName -Direction Inbound -Action Allow -Protocol TCP -LocalPort $port -EdgeTraversalPolicy $edgeTraversal | Out-Null
+    }
+}`;
+
+/** What is inbound: logs and commands of pods, metrics, SSH. */
+export const firewallRules = String.raw`Add-InboundRule 'ContainerLogsPort' 'ContainerLogsPort' 10250 'Allow'
+Add-InboundRule 'WindowsExporter' 'WindowsExporter' 9182 'Allow'
+Add-InboundRule 'OpenSSH-Server-In-TCP' 'OpenSSH Server (sshd)' 22 'Block'
+Set-NetFirewallRule -Name 'OpenSSH-Server-In-TCP' -Enabled True -Profile Any`;
+
 const beforeKey = String.raw`
 $ProgressPreference = 'SilentlyContinue'
 $sshFolder = Join-Path $env:ProgramData 'ssh'
@@ -72,12 +86,7 @@ function New-RandomPassword {
     ConvertTo-SecureString -String ($drawn + '-_aA1') -AsPlainText -Force
 }
 
-# A rule has a fixed name, so that the next boot finds it instead of adding another.
-function Add-InboundRule([string] $name, [string] $displayName, [int] $port, [string] $edgeTraversal) {
-    if (-not (Get-NetFirewallRule -Name $name -ErrorAction SilentlyContinue)) {
-        New-NetFirewallRule -Name $name -DisplayName $displayName -Direction Inbound -Action Allow -Protocol TCP -LocalPort $port -EdgeTraversalPolicy $edgeTraversal | Out-Null
-    }
-}
+${firewallFunction}
 
 # Azure creates the user capi. Elsewhere the operator logs in as Administrator, which some images disable.
 if (-not (Get-LocalUser -Name 'capi' -ErrorAction SilentlyContinue)) {
@@ -101,10 +110,7 @@ foreach ($attempt in 1..10) {
     }
 }
 
-Add-InboundRule 'ContainerLogsPort' 'ContainerLogsPort' 10250 'Allow'
-Add-InboundRule 'WindowsExporter' 'WindowsExporter' 9182 'Allow'
-Add-InboundRule 'OpenSSH-Server-In-TCP' 'OpenSSH Server (sshd)' 22 'Block'
-Set-NetFirewallRule -Name 'OpenSSH-Server-In-TCP' -Enabled True -Profile Any
+${firewallRules}
 Get-NetFirewallRule -Name 'OpenSSH-Server-In-TCP'
 
 # The first start writes the default configuration.
