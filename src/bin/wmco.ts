@@ -124,6 +124,13 @@ const install: Program = {
   run: async words => (await import('#cli/install/program.ts')).installProgram(words, liveTerminal()),
 };
 
+const uninstall: Program = {
+  name: 'uninstall',
+  summary: 'uninstall the operator, with or without its nodes; see `wmco uninstall --help`',
+  line: async () => (await import('#cli/uninstall/options.ts')).uninstallLine,
+  run: async words => (await import('#cli/uninstall/program.ts')).uninstallProgram(words, askingTerminal()),
+};
+
 const payload: Program = {
   name: 'payload',
   summary: `${payloadSummary}; see \`wmco payload --help\``,
@@ -235,7 +242,19 @@ async function completeAsPlugin(words: readonly string[]): Promise<ExitCode> {
 }
 
 const terminal = { out, err, stdin: () => text(process.stdin), version, runtime, ...(build && { build }) };
-const programs = [operator, install, status, rollout, reboot, remove, runtimeClass, payload, sandbox, complete];
+const programs = [
+  operator,
+  install,
+  uninstall,
+  status,
+  rollout,
+  reboot,
+  remove,
+  runtimeClass,
+  payload,
+  sandbox,
+  complete,
+];
 
 function runAs(name: string, words: readonly string[]): Promise<ExitCode> {
   if (name === operatorName) return runAsOperator(words);
