@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { installProgram } from '../../src/cli/install/program.ts';
 import { main } from '../../src/cli/main.ts';
@@ -11,7 +11,7 @@ import { configMapName, defaultNamespace, nodeAnnotation, operatorName, secretNa
 import type { Client } from '../../src/kube/client.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { allObjects } from '../kit/cluster/all-objects.ts';
+import { allObjects, settledObjects } from '../kit/cluster/all-objects.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { findKubectls, kubectl, type Kubectl } from '../kit/kubectl.ts';
 import { runOperatorPods } from '../kit/operator-pods.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   kubeconfig = join(cluster.folder, 'kubeconfig');
   tool = kubectl(binary, kubeconfig, cluster.folder);
   operatorPods = runOperatorPods(client, namespace);
-  untouched = await settledObjects();
+  untouched = await settledObjects(client);
 });
 afterAll(async () => {
   await operatorPods?.[Symbol.asyncDispose]();
@@ -70,20 +70,6 @@ function dryRunOfKubectl(): { out: string; err: string; status: number | null } 
   const env = { PATH: process.env['PATH'], HOME: cluster.folder, KUBECONFIG: kubeconfig, ...compileCache };
   const { stdout, stderr, status } = spawnSync('bash', ['-c', line], { env, encoding: 'utf8', timeout: 60_000 });
   return { out: stdout, err: stderr, status };
-}
-
-/** After the start of a cluster its controllers still make accounts. */
-async function settledObjects(): Promise<string[]> {
-  let seen: string[] = [];
-  await vi.waitUntil(
-    async () => {
-      const before = seen;
-      seen = await allObjects(client);
-      return before.join() === seen.join() && seen.some(each => each.startsWith('Secret kube-system/default-token'));
-    },
-    { timeout: 60_000, interval: 200 },
-  );
-  return seen;
 }
 
 const untilGone = async () => {

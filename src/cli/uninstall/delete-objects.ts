@@ -3,7 +3,7 @@ import { AppError } from '#base/errors.ts';
 import { operatorName } from '#contract/names.ts';
 import { isConflict, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { deployments, pods } from '#kube/resources.ts';
+import { deployments, pods, replicaSets } from '#kube/resources.ts';
 import { nameOf } from '../install/kinds.ts';
 import { durationText } from '../status/view/amounts.ts';
 import type { OwnObject } from './own-objects.ts';
@@ -34,17 +34,20 @@ async function deleteOne({ resource, object }: OwnObject, { client, signal }: De
       signal,
       ...(namespace !== undefined && { namespace }),
       ...(uid !== undefined && { preconditions: { uid } }),
-      propagationPolicy: resource === deployments ? 'Foreground' : 'Background',
+      propagationPolicy: 'Background',
     })
     .catch(unless(isNotFound, isConflict));
 }
 
+/** Without its ReplicaSets no pod comes back. */
 async function untilStopped(deps: DeleteDeps): Promise<void> {
   const { client, namespace, signal } = deps;
-  await waitUntil(`pods of Deployment ${operatorName}`, deps, async () => {
+  const labelled = { namespace, labelSelector: `name=${operatorName}`, signal };
+  await waitUntil(`a pod of Deployment ${operatorName}`, deps, async () => {
     const found = await client.find(deployments, operatorName, { namespace, signal });
-    const { items } = await client.list(pods, { namespace, labelSelector: `name=${operatorName}`, signal });
-    return found === undefined && items.length === 0;
+    const sets = await client.list(replicaSets, labelled);
+    const { items } = await client.list(pods, labelled);
+    return found === undefined && sets.items.length === 0 && items.length === 0;
   });
 }
 

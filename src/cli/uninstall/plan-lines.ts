@@ -22,8 +22,16 @@ export function windowsMachines({ machines }: Pick<ClusterView, 'machines'>): st
     .sort();
 }
 
+/** Without the many objects that end with their Nodes anyway. */
 export function deletionLines(objects: readonly OwnObject[]): string[] {
-  return objects.map(({ object }) => `  ${nameOf(object)}`);
+  const isOfNode = ({ object }: OwnObject) => object.metadata.ownerReferences?.some(({ kind }) => kind === 'Node');
+  const ofNodes = objects.filter(isOfNode).length;
+  return [
+    ...objects.filter(each => !isOfNode(each)).map(({ object }) => `  ${nameOf(object)}`),
+    ...(ofNodes === 0
+      ? []
+      : [`  ${countText(ofNodes, 'object')} of Windows nodes: permissions and reports of their agents`]),
+  ];
 }
 
 /** What an administrator must know who keeps the nodes. */
