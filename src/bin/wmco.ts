@@ -142,6 +142,13 @@ const prepareHost: Program = {
   run: async words => (await import('#cli/manifests/prepare-host.ts')).prepareHostProgram(words, liveTerminal()),
 };
 
+const uninstall: Program = {
+  name: 'uninstall',
+  summary: 'uninstall the operator, with or without its nodes; see `wmco uninstall --help`',
+  line: async () => (await import('#cli/uninstall/options.ts')).uninstallLine,
+  run: async words => (await import('#cli/uninstall/program.ts')).uninstallProgram(words, askingTerminal()),
+};
+
 const payload: Program = {
   name: 'payload',
   summary: `${payloadSummary}; see \`wmco payload --help\``,
@@ -256,6 +263,7 @@ const terminal = { out, err, stdin: () => text(process.stdin), version, runtime,
 const programs = [
   operator,
   install,
+  uninstall,
   status,
   rollout,
   reboot,

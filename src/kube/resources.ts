@@ -281,6 +281,7 @@ export const certificateSigningRequests = ofCluster<CertificateSigningRequest>(
 export const podDisruptionBudgets = ofNamespace<PodDisruptionBudget>('policy/v1', ...policy);
 export const podDisruptionBudgetsV1beta1 = ofNamespace<PodDisruptionBudget>('policy/v1beta1', ...policy);
 export const deployments = ofNamespace<Deployment>('apps/v1', 'Deployment', 'deployments');
+export const replicaSets = ofNamespace<KubeResource>('apps/v1', 'ReplicaSet', 'replicasets');
 export const roles = ofNamespace<RoleObject>(rbac, 'Role', 'roles');
 export const roleBindings = ofNamespace<RoleBindingObject>(rbac, 'RoleBinding', 'rolebindings');
 export const clusterRoles = ofCluster<RoleObject>(rbac, 'ClusterRole', 'clusterroles');

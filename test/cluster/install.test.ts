@@ -5,11 +5,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { installProgram } from '../../src/cli/install/program.ts';
 import { main } from '../../src/cli/main.ts';
-import { defaultNamespace, operatorName } from '../../src/contract/names.ts';
+import { uninstallProgram } from '../../src/cli/uninstall/program.ts';
+import { windowsInstances } from '../../src/cluster/windows-instance-resource.ts';
+import { configMapName, defaultNamespace, nodeAnnotation, operatorName, secretName } from '../../src/contract/names.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { allObjects } from '../kit/cluster/all-objects.ts';
+import { allObjects, settledObjects } from '../kit/cluster/all-objects.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { findKubectls, kubectl, type Kubectl } from '../kit/kubectl.ts';
 import { runOperatorPods } from '../kit/operator-pods.ts';
@@ -25,6 +27,7 @@ let client: Client;
 let kubeconfig: string;
 let tool: Kubectl;
 let operatorPods: ReturnType<typeof runOperatorPods>;
+let untouched: string[];
 
 beforeAll(async () => {
   cluster = await startCluster({ controllers: ['replicaset', 'deployment'] });
@@ -32,6 +35,7 @@ beforeAll(async () => {
   kubeconfig = join(cluster.folder, 'kubeconfig');
   tool = kubectl(binary, kubeconfig, cluster.folder);
   operatorPods = runOperatorPods(client, namespace);
+  untouched = await settledObjects(client);
 });
 afterAll(async () => {
   await operatorPods?.[Symbol.asyncDispose]();
@@ -45,12 +49,17 @@ interface Run {
   err: string;
 }
 
-/** As the command line calls it. */
-async function install(...words: string[]): Promise<Run> {
+const install = (...words: string[]) => run('install', words);
+const uninstall = (...words: string[]) => run('uninstall', words);
+
+/** As the command line calls it; nobody is at the terminal unless there is an answer. */
+async function run(name: 'install' | 'uninstall', words: string[], answer?: string): Promise<Run> {
   const recorded = recordedTerminal(undefined, { KUBECONFIG: kubeconfig }, systemClock);
-  const program = { name: 'install', summary: '', run: (rest: readonly string[]) => installProgram(rest, recorded) };
+  const ask = answer === undefined ? undefined : () => Promise.resolve(answer);
+  const programs = { install: installProgram, uninstall: uninstallProgram };
+  const act = (rest: readonly string[]) => programs[name](rest, { ...recorded, ask });
   const terminal = { ...recorded, stdin: () => Promise.resolve(''), runtime: '' };
-  const code = await main(['install', ...words], terminal, [program]);
+  const code = await main([name, ...words], terminal, [{ name, summary: '', run: act }]);
   return { code, out: recorded.text(), err: recorded.errors() };
 }
 
@@ -208,4 +217,109 @@ test('both folders of deploy are built by kubectl kustomize', async () => {
     const namesIn = (yaml: string) => yaml.match(/^kind: \w+$/gm)?.sort();
     expect(namesIn(text)).toEqual(namesIn(file));
   }
+});
+
+/** A configured host, with what an operator and an agent have written. */
+async function addHost(): Promise<void> {
+  const annotations = { [nodeAnnotation.version]: '11.0.0' };
+  const node = await client.create(kinds.nodes, {
+    metadata: { name: 'win-1', labels: { 'kubernetes.io/os': 'windows' }, annotations },
+  });
+  const { uid = '' } = node.metadata;
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'Node', name: 'win-1', uid }];
+  const labels = {
+    'app.kubernetes.io/name': operatorName,
+    'app.kubernetes.io/part-of': 'wicd',
+    'app.kubernetes.io/managed-by': operatorName,
+  };
+  const ofAgent = { name: 'windows-instance-config-daemon:win-1', labels, ownerReferences };
+  await client.create(kinds.clusterRoles, { metadata: ofAgent, rules: [] });
+  await client.create(kinds.serviceAccounts, {
+    metadata: { name: 'windows-instance-config-daemon', namespace, labels },
+  });
+  await client.create(windowsInstances, {
+    metadata: { name: '10.0.0.5', namespace },
+    spec: { address: '10.0.0.5', username: 'Administrator', source: { kind: 'ConfigMap', name: '10.0.0.5' } },
+  });
+  const status = {
+    phase: 'Ready',
+    node: 'win-1',
+    nodeUID: uid,
+    host: { name: 'win-1', addresses: ['10.0.0.5'] },
+  } as const;
+  const place = { namespace, subresource: 'status' };
+  await client.patch(windowsInstances, '10.0.0.5', { type: 'merge', body: { status } }, place);
+  await writeMap(configMapName.instances, { '10.0.0.5': 'username=Administrator' });
+  await writeMap('wicd-report-win-1', {});
+  await client.create(kinds.services, {
+    metadata: { name: 'windows-exporter', namespace },
+    spec: { ports: [{ name: 'metrics', port: 9182 }] },
+  });
+  await client.create(kinds.secrets, { metadata: { name: secretName.privateKey, namespace } });
+}
+const writeMap = (name: string, data: Record<string, string>) =>
+  client.create(kinds.configMaps, { metadata: { name, namespace }, data });
+
+/** Of the operator alone: its account has tokens, and the controllers of the cluster made them. */
+const ofOperator = (name: string) =>
+  /^(Secret|ServiceAccount) \S+\/windows-machine-config-operator(-token-\w+)?$/.test(name) ||
+  /^(Deployment|ReplicaSet|Pod|ControllerRevision|Lease)\b/.test(name) ||
+  /^(Cluster)?Role(Binding)? \S*\/windows-machine-config-operator(-exporter|-discovery)?$/.test(name);
+
+test('uninstall keeps the nodes and says so, and a new installation has them again', async () => {
+  expect((await install('--apply')).code).toBe(0);
+  await addHost();
+  const before = await allObjects(client);
+  expect((await uninstall()).err).toBe(
+    'error: there is no terminal to confirm the deletion\n  -> Pass --yes to uninstall without a question.\n',
+  );
+  expect(await run('uninstall', [], 'no')).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/Nothing is deleted\.\n$/),
+  });
+  const shown = await uninstall('--dry-run');
+  expect(shown.out).toMatch(/^1 Windows node stays in service: win-1\. To remove hosts, too, use --remove-nodes\.$/m);
+  expect(shown.out).toMatch(
+    /^Kept: Namespace \S+ with WindowsInstances, ConfigMaps and Secrets, among them cloud-private-key/m,
+  );
+  expect(await allObjects(client)).toEqual(before);
+  const { code, out, err } = await run('uninstall', [], 'yes');
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^To be deleted:\n {2}Deployment /m);
+  const kept = before.filter(name => !ofOperator(name));
+  expect(kept).toContain('ClusterRole /windows-instance-config-daemon:win-1');
+  await expect.poll(() => allObjects(client)).toEqual(kept);
+  expect(await uninstall('--yes')).toMatchObject({ code: 0, out: `Nothing to uninstall in namespace ${namespace}.\n` });
+  const { metadata } = await client.get(windowsInstances, '10.0.0.5', { namespace });
+  expect((await install('--apply')).code).toBe(0);
+  expect((await client.get(windowsInstances, '10.0.0.5', { namespace })).metadata.uid).toBe(metadata.uid);
+});
+
+test('--remove-nodes is refused while no operator runs that could remove the hosts', async () => {
+  const before = await allObjects(client);
+  const { code, err } = await uninstall('--remove-nodes', '--yes');
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(
+      /^error: UNINSTALL_REFUSED: no operator is running that could remove 1 host\n {2}-> Run `wmco install --apply`/,
+    ),
+  ]);
+  expect(await allObjects(client)).toEqual(before);
+});
+
+test('without hosts --remove-nodes leaves nothing behind, but a namespace that others use', async () => {
+  await client.delete(windowsInstances, '10.0.0.5', { namespace });
+  await client.delete(kinds.nodes, 'win-1');
+  await client.patch(kinds.configMaps, configMapName.instances, { type: 'merge', body: { data: null } }, { namespace });
+  await writeMap('of-a-user', {});
+  const first = await uninstall('--remove-nodes', '--yes');
+  expect([first.code, first.err]).toEqual([0, '']);
+  expect(first.out).toMatch(
+    /^Namespace \S+ stays, because others use it: ConfigMap \S+\/of-a-user\.\nThe operator is uninstalled\.\n$/m,
+  );
+  await client.delete(kinds.configMaps, 'of-a-user', { namespace });
+  const second = await uninstall('--remove-nodes', '--yes');
+  expect([second.code, second.err]).toEqual([0, '']);
+  await expect.poll(() => allObjects(client)).toEqual(untouched);
+  expect((await uninstall('--remove-nodes', '--yes')).out).toMatch(/^Nothing to uninstall/);
 });

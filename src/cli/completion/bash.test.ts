@@ -34,6 +34,7 @@ const all = [
   'check',
   'operator',
   'install',
+  'uninstall',
   'status',
   'rollout',
   'machineset',

@@ -1,11 +1,9 @@
 import { isRecord } from '#base/fields.ts';
-import { operatorName } from '#contract/names.ts';
-import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
-import { queryText, resourcePath } from '#kube/http/path.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import { customResourceDefinitions, namespaces, secrets } from '#kube/resources.ts';
 import { installedKinds, nameOf, resourceOf } from './kinds.ts';
+import { listLabelled, type ManagedObject } from './labelled-objects.ts';
 import { applyOnServer, checkElsewhere, type ApplyDeps, type FieldConflict, fieldManager } from './server-apply.ts';
 
 export interface PlannedObject {
@@ -73,37 +71,17 @@ function differences(before: unknown, after: unknown, path: string): string[] {
   return JSON.stringify(before) === JSON.stringify(after) ? [] : [path];
 }
 
-interface Managed extends KubeResource {
-  metadata: KubeResource['metadata'] & { managedFields?: { manager?: string; operation?: string }[] };
-}
-
 /** Objects with the label of the operator that were applied by this command, and are no part of this version. */
 async function findObsolete(objects: readonly KubeResource[], { client, signal }: PlanDeps): Promise<KubeResource[]> {
   const wanted = new Set(objects.map(nameOf));
   const kept: readonly Resource[] = [customResourceDefinitions, namespaces, secrets];
   const kinds = installedKinds.filter(each => !kept.includes(each));
-  const lists = await Promise.all(kinds.map(each => listOwn(client, each, signal)));
+  const lists = await Promise.all(kinds.map(each => listLabelled(client, each, signal)));
   return lists.flat().filter(each => isApplied(each) && !wanted.has(nameOf(each)));
 }
 
-function isApplied({ metadata }: Managed): boolean {
+function isApplied({ metadata }: ManagedObject): boolean {
   return (metadata.managedFields ?? []).some(
     ({ manager, operation }) => manager === fieldManager && operation === 'Apply',
   );
-}
-
-/** As the server sends them: other lists come without their managers. Empty where the kind does not exist. */
-async function listOwn(client: Client, resource: Resource, signal: AbortSignal): Promise<Managed[]> {
-  const query = queryText({ labelSelector: `app.kubernetes.io/name=${operatorName}`, limit: 500 });
-  try {
-    const list = await client.raw<{ items: Managed[]; apiVersion: string }>(
-      'GET',
-      `${resourcePath(resource, {})}${query}`,
-      { signal },
-    );
-    return list.items.map(each => ({ ...each, apiVersion: list.apiVersion, kind: resource.kind }));
-  } catch (error) {
-    if (error instanceof ApiError && [403, 404].includes(error.code)) return [];
-    throw error;
-  }
 }

@@ -9,6 +9,7 @@ import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
 import { configMaps, nodes } from '#kube/resources.ts';
 import { startEmbeddedCluster } from '#sandbox/embedded-cluster.ts';
+import { startSandbox } from '#sandbox/sandbox.ts';
 import { MemoryApi, refused } from '../../../test/kit/memory-api.ts';
 import { rejectionOf } from '../../../test/kit/outcome.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
@@ -44,6 +45,17 @@ test('reads only objects about Windows hosts', async () => {
   expect(view.nodes.map(({ name, ready }) => [name, ready])).toEqual([['win-1', true]]);
   expect(namesOf(view.machines)).toEqual(['m1']);
   expect([view.entries, view.hostKeys, view.notes]).toEqual([{ '10.0.0.1': 'username=x' }, hostKeys, []]);
+});
+
+test('a cluster without Machines is watched all the same', async () => {
+  await using sandbox = await startSandbox({ kind: 'kubernetes', hosts: 0 });
+  const client = createClient(loadKubeconfig(sandbox.kubeconfig));
+  try {
+    await using watched = await watchCluster({ client, namespace: sandbox.namespace, clock: systemClock }, never);
+    expect(watched.view()).toMatchObject({ machines: [], machineSets: [], unread: [], notes: [expect.any(String)] });
+  } finally {
+    await client.close();
+  }
 });
 
 test('a namespace with the Lease of an operator has one, also without hosts', async () => {

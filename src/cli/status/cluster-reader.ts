@@ -46,9 +46,9 @@ export async function readCluster(deps: ClusterReaderDeps, signal: AbortSignal):
   return viewOf(read, deps, notes);
 }
 
-/** Keeps reading. Lists that fail at the start are not watched. */
+/** Keeps reading. Lists that fail at the start are not watched, and neither are kinds that the cluster does not have. */
 export async function watchCluster(deps: ClusterReaderDeps, signal: AbortSignal): Promise<WatchedCluster> {
-  const { read, notes } = await readAll(deps, signal);
+  const { read, notes, missing } = await readAll(deps, signal);
   const { client, clock } = deps;
   const informers = new Informers({ client, clock, log: silentLog, random: Math.random });
   const listeners = new Set<() => void>();
@@ -57,7 +57,7 @@ export async function watchCluster(deps: ClusterReaderDeps, signal: AbortSignal)
   };
   const stores = new Map(
     listRequests(deps)
-      .filter(({ name }) => read[name] !== undefined)
+      .filter(({ name }) => read[name] !== undefined && !missing.has(name))
       .map(({ name, resource, scope }) => {
         const informer = informers.get(resource, scope);
         informer.addHandler({ added: notify, updated: notify, deleted: notify });
@@ -127,9 +127,17 @@ type Lists = Partial<Record<ListName, readonly KubeResource[]>>;
 
 const callTimeoutMs = 20_000;
 
-async function readAll(deps: ClusterReaderDeps, signal: AbortSignal): Promise<{ read: Lists; notes: string[] }> {
+interface ReadLists {
+  read: Lists;
+  notes: string[];
+  /** Lists of kinds that the cluster does not have. */
+  missing: Set<ListName>;
+}
+
+async function readAll(deps: ClusterReaderDeps, signal: AbortSignal): Promise<ReadLists> {
   const { client } = deps;
   const read: Lists = {};
+  const missing = new Set<ListName>();
   const notes: string[] = [];
   const list = async ({ name, what, resource, scope }: ListRequest) => {
     try {
@@ -138,13 +146,14 @@ async function readAll(deps: ClusterReaderDeps, signal: AbortSignal): Promise<{ 
       read[name] = items.map(item => ({ ...kind, ...item }));
     } catch (error) {
       if (name === 'instances') throw readError(error, deps);
-      // The cluster does not have this kind.
-      if (isNotFound(error)) read[name] = [];
-      else notes.push(`${what} cannot be read: ${failureReason(error)}`);
+      if (isNotFound(error)) {
+        read[name] = [];
+        missing.add(name);
+      } else notes.push(`${what} cannot be read: ${failureReason(error)}`);
     }
   };
   await Promise.all(listRequests(deps).map(list));
-  return { read, notes: notes.sort() };
+  return { read, notes: notes.sort(), missing };
 }
 
 function failureReason(error: unknown): string {

@@ -1,3 +1,4 @@
+import { vi } from 'vitest';
 import { apiVersionOf, type KubeResource, type Resource } from '../../../src/kube/resource.ts';
 import type { Client } from '../../../src/kube/client.ts';
 
@@ -12,6 +13,27 @@ interface ServedKind {
 export async function allObjects(client: Client): Promise<string[]> {
   const lists = await Promise.all((await servedResources(client)).map(resource => namesOf(client, resource)));
   return lists.flat().sort();
+}
+
+/** The same when the controllers have made what they make in a new cluster and in new namespaces. */
+export async function settledObjects(client: Client): Promise<string[]> {
+  let seen: string[] = [];
+  let sameReads = 0;
+  await vi.waitUntil(
+    async () => {
+      const before = seen;
+      seen = await allObjects(client);
+      const count = (pattern: RegExp) => seen.filter(each => pattern.test(each)).length;
+      const namespaces = count(/^Namespace /);
+      // API servers before 1.24 have a token for each account.
+      const tokens = count(/^Secret \S+\/default-token-/);
+      const isComplete = count(/\/kube-root-ca\.crt$/) === namespaces && [0, namespaces].includes(tokens);
+      sameReads = isComplete && before.join() === seen.join() ? sameReads + 1 : 0;
+      return sameReads === 3;
+    },
+    { timeout: 60_000, interval: 200 },
+  );
+  return seen;
 }
 
 async function servedResources(client: Client): Promise<Resource[]> {
