@@ -14,7 +14,7 @@ import { newKeyPair } from '../../src/payload/signature.ts';
 import { verifyPacked } from '../../src/payload/verify.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { sbomPath } from '../../tools/release/image-context.ts';
-import { baseLabels } from '../kit/image/base.ts';
+import { baseLabels, baseName } from '../kit/image/base.ts';
 import { type LayerEntry, layersIn } from '../kit/image/layers.ts';
 import { podUser, registerOperator, startOperatorPod } from '../kit/image/operator-pod.ts';
 import { imageBuild, type ImageScene, imageScene } from '../kit/image/scene.ts';
@@ -55,6 +55,7 @@ test('the labels are those that certification asks for, and none is left of the 
     version: `v${imageBuild.release}`,
     'vcs-ref': imageBuild.commit,
     'build-date': imageBuild.date,
+    'org.opencontainers.image.base.name': baseName,
     'org.opencontainers.image.revision': imageBuild.commit,
     'org.opencontainers.image.created': imageBuild.date,
   });

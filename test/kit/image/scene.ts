@@ -7,7 +7,7 @@ import { releaseImages } from '../../../tools/release/images.ts';
 import { writeOlmContext } from '../../../tools/release/olm-parts.ts';
 import { type BuiltProgram, buildProgram } from '../../../tools/release/program.ts';
 import { type Registry, startRegistry } from '../registry.ts';
-import { makeBase } from './base.ts';
+import { baseName, makeBase } from './base.ts';
 import { type ImageTools, imageTools } from './buildah.ts';
 import { type Layer, layersIn } from './layers.ts';
 import { packSimulated } from './payload.ts';
@@ -76,8 +76,8 @@ async function buildAll(tools: ImageTools, registry: Registry): Promise<ImageSce
   const key = newKeyPair();
   const program = await buildProgram({ build: imageBuild });
   const payload = await packSimulated(folder, imageBuild.version, key);
-  const base = await makeBase(tools);
-  const contents = { base, program, payload };
+  await makeBase(tools);
+  const contents = { program, payload };
   const buildTwice = async () => [
     await buildImage(tools, { ...contents, name: 'first', umask: 0o022 }),
     await buildImage(tools, { ...contents, name: 'a/second', umask: 0o077 }),
@@ -125,13 +125,12 @@ interface ImageOrder {
   /** Of the folder and the image. */
   name: string;
   umask: number;
-  base: string;
   program: BuiltProgram;
   payload: string;
 }
 
 /** Gives the digest of the configuration, which names the layers. */
-async function buildImage(tools: ImageTools, { name, umask, base, program, payload }: ImageOrder): Promise<string> {
+async function buildImage(tools: ImageTools, { name, umask, program, payload }: ImageOrder): Promise<string> {
   const context = join(tools.folder, name);
   const before = process.umask(umask);
   try {
@@ -140,7 +139,7 @@ async function buildImage(tools: ImageTools, { name, umask, base, program, paylo
     process.umask(before);
   }
   const tag = `localhost/${basename(name)}:1`;
-  const id = await tools.buildah('build', ...buildFlags, '--build-arg', `BASE=${base}`, '--tag', tag, context);
+  const id = await tools.buildah('build', ...buildFlags, '--build-arg', `BASE=${baseName}`, '--tag', tag, context);
   rmSync(context, { recursive: true });
   return id;
 }
