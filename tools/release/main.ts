@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { commandHelp, type CommandLine, type Flags, parseCommandLine } from '../../src/base/command-line.ts';
 import { isAppError } from '../../src/base/errors.ts';
-import { payloadFiles } from '../../src/node/payload.ts';
-import { releaseKey } from '../../src/payload/release-key.ts';
-import { verifyPacked } from '../../src/payload/verify.ts';
 import { readBuild } from './build.ts';
+import { checkPayload } from './check-payload.ts';
 import { isImageReference, type ReleaseImages, releaseImages, withoutDigest } from './images.ts';
 import { makeRelease } from './release.ts';
 
@@ -60,6 +57,7 @@ async function release(values: Readonly<Record<keyof typeof flags, string>>): Pr
   if (build.version.endsWith('-dirty'))
     console.error('note: the sources differ from the commit, so the version says dirty');
   if (payload === '') console.error('note: without --payload the image has no programs for hosts and does not start');
+  else await checkPayload(resolve(payload), values['payload-key']);
   const images = imagesOf(values);
   const byTag = withoutDigest(releaseImages(build.release, images));
   if (byTag.length > 0) console.error(`note: ${byTag.join(', ')}: by tag; name pushed images by digest`);
@@ -67,22 +65,10 @@ async function release(values: Readonly<Record<keyof typeof flags, string>>): Pr
     build,
     output: resolve(output),
     images,
-    ...(payload && { payload: await checkedPayload(resolve(payload), values['payload-key']) }),
+    ...(payload && { payload: resolve(payload) }),
     progress: text => console.error(text),
   });
   console.log(`${output}: release ${build.release}, version ${build.version}`);
-}
-
-/** Its operator would not start with a payload that this key has not signed. */
-async function checkedPayload(folder: string, keyFile: string): Promise<string> {
-  const key =
-    keyFile === ''
-      ? { publicPem: releaseKey, keyName: 'the key of the release' }
-      : { publicPem: await readFile(keyFile, 'utf8'), keyName: keyFile };
-  const { problems } = await verifyPacked({ folder, key, wanted: payloadFiles });
-  for (const { message, remedy } of problems) console.error(`error: ${message}\n  -> ${remedy}`);
-  if (problems.length > 0) throw new Error(`${folder} is not a payload that the operator would accept`);
-  return folder;
 }
 
 function imagesOf(values: Readonly<Record<string, string>>): Partial<ReleaseImages> {

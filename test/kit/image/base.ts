@@ -8,6 +8,8 @@ import type { ImageTools } from './buildah.ts';
 const cacheName = 'base-image-1';
 const packages = ['base-files', 'libc6', 'libgcc-s1', 'libstdc++6'];
 
+export const baseName = 'localhost/base:1';
+
 /** Labels that bases of Red Hat have; images that are made from them inherit what they do not replace. */
 export const baseLabels = {
   name: 'base',
@@ -29,14 +31,13 @@ export const baseLabels = {
   'org.opencontainers.image.revision': 'ba5eba5eba5e',
 };
 
-/** Makes an image of Debian packages that stands for the public bases, and gives its name in the storage. */
-export async function makeBase({ folder, buildah }: ImageTools): Promise<string> {
+/** Makes an image of Debian packages that stands for the public bases. */
+export async function makeBase({ folder, buildah }: ImageTools): Promise<void> {
   const context = join(folder, 'base');
   mkdirSync(context);
   for (const file of packageFiles(cacheName, packages))
     execFileSync('dpkg-deb', ['--extract', file, join(context, 'rootfs')]);
   const labels = Object.entries(baseLabels).map(([key, value]) => `LABEL ${key}=${JSON.stringify(value)}`);
   writeFileSync(join(context, 'Containerfile'), ['FROM scratch', 'COPY rootfs/ /', ...labels, ''].join('\n'));
-  await buildah('build', '--isolation', 'chroot', '--timestamp', '0', '--tag', 'localhost/base:1', context);
-  return 'localhost/base:1';
+  await buildah('build', '--isolation', 'chroot', '--timestamp', '0', '--tag', baseName, context);
 }

@@ -175,21 +175,18 @@ function wordsFor(options: PodOptions, folder: string): string[] {
       KUBERNETES_SERVICE_PORT: port,
     },
   };
-  return [
-    ...['--mount', '--net', '--pid', '--fork', '--kill-child'],
-    ...[join(import.meta.dirname, 'pod.sh'), rootfs, address],
-    ...mountsOf(options, folder),
-    ...['--', process.execPath, join(import.meta.dirname, 'pod-network.ts'), JSON.stringify(network)],
-  ];
+  const [script, relay] = ['pod.sh', 'pod-network.ts'].map(name => join(import.meta.dirname, name));
+  const inPod = [relay ?? '', JSON.stringify(network)];
+  return namespaces.concat(script ?? '', rootfs, address, mountsOf(options, folder), '--', process.execPath, inPod);
 }
+
+const namespaces = ['--mount', '--net', '--pid', '--fork', '--kill-child'];
 
 /** Only the capabilities to change root and user, which are gone with the user. */
 function asUser(userId: number, rootfs: string): string[] {
   const capabilities = ['--bounding-set=-all,+sys_chroot,+setuid,+setgid', '--inh-caps=-all'];
-  return [
-    ...['/usr/bin/setpriv', '--no-new-privs', ...capabilities],
-    ...['/usr/sbin/chroot', `--userspec=${userId}:0`, '--groups=', rootfs],
-  ];
+  const change = ['/usr/sbin/chroot', `--userspec=${userId}:0`, '--groups=', rootfs];
+  return ['/usr/bin/setpriv', '--no-new-privs', ...capabilities, ...change];
 }
 
 function mountsOf({ container, secrets, serviceAccount }: PodOptions, folder: string): string[] {
@@ -224,13 +221,16 @@ function portOf(host: SimulatedHost): number | undefined {
 async function listen(path: string, target: () => number | undefined): Promise<Server> {
   const server = createServer((near: Socket) => {
     const port = target();
-    if (port === undefined) return void near.end();
-    const far = connect({ host: '127.0.0.1', port });
-    near.pipe(far).pipe(near);
-    near.on('error', () => far.destroy());
-    far.on('error', () => near.destroy());
+    if (port === undefined) near.end();
+    else passOn(near, connect({ host: '127.0.0.1', port }));
   });
   server.listen(path);
   await once(server, 'listening');
   return server;
+}
+
+function passOn(near: Socket, far: Socket): void {
+  near.pipe(far).pipe(near);
+  near.on('error', () => far.destroy());
+  far.on('error', () => near.destroy());
 }
