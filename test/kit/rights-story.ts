@@ -46,7 +46,11 @@ export async function leaveTraces({ admin, namespace }: FreshCluster): Promise<v
   await admin.create(kinds.roleBindings, { ...inNamespace(agentName), roleRef: wrong, subjects: group });
   // Of a Node that does not exist any more.
   await admin.create(kinds.clusterRoles, { metadata: stale, rules: [] });
-  await admin.create(kinds.clusterRoleBindings, { metadata: stale, roleRef: { ...wrong, name: stale.name }, subjects: [] });
+  await admin.create(kinds.clusterRoleBindings, {
+    metadata: stale,
+    roleRef: { ...wrong, name: stale.name },
+    subjects: [],
+  });
   await admin.create(kinds.roles, { metadata: { ...stale, namespace }, rules: [] });
   await admin.create(kinds.roleBindings, {
     metadata: { ...stale, namespace },
@@ -88,7 +92,10 @@ async function expectReady(
     await expect.poll(async () => (await ready()).toSorted(), patience).toEqual([...names].toSorted());
   } catch (cause) {
     const warnings = operator.log.lines.filter(({ level }) => level !== 'info' && level !== 'debug');
-    throw new Error(`not Ready:\n${warnings.map(({ message, fields }) => `${message}: ${String(fields['error'])}`).join('\n')}`, { cause });
+    throw new Error(
+      `not Ready:\n${warnings.map(({ message, fields }) => `${message}: ${String(fields['error'])}`).join('\n')}`,
+      { cause },
+    );
   }
 }
 
@@ -96,7 +103,12 @@ async function expectReady(
 export async function scrape({ log }: InstalledOperator, token: string): Promise<number> {
   const line = log.lines.find(({ message }) => message === 'Starting metrics server');
   const [, port] = /:(\d+)$/.exec(String(line?.fields['address'])) ?? [];
-  return (await ask(`https://127.0.0.1:${port}/metrics`, { headers: { authorization: `Bearer ${token}` }, rejectUnauthorized: false })).code;
+  return (
+    await ask(`https://127.0.0.1:${port}/metrics`, {
+      headers: { authorization: `Bearer ${token}` },
+      rejectUnauthorized: false,
+    })
+  ).code;
 }
 
 /** Somebody changes what the operator keeps. */
@@ -168,4 +180,9 @@ export async function leave(fresh: FreshCluster): Promise<void> {
   await admin.patch(kinds.secrets, secretName.privateKey, { type: 'merge', body }, { namespace });
   const place = { namespace: namespaceName.machineApi };
   await expect.poll(() => admin.find(machines, machineName, place), patience).toBeUndefined();
+  const isLeaving = async () => {
+    const found = await admin.find(windowsInstances, machineName, { namespace });
+    return found === undefined || found.metadata.deletionTimestamp !== undefined;
+  };
+  await expect.poll(isLeaving, patience).toBe(true);
 }

@@ -52,7 +52,13 @@ export function rightText({ namespace, group, resource, verb, name }: SingleRigh
 export function rightOf({ verb, objectRef }: AuditedRequest): SingleRight | undefined {
   if (objectRef?.resource === undefined) return undefined;
   const { resource, subresource, namespace = '', apiGroup: group = '', name } = objectRef;
-  return { namespace, group, resource: subresource === undefined ? resource : `${resource}/${subresource}`, verb, name };
+  return {
+    namespace,
+    group,
+    resource: subresource === undefined ? resource : `${resource}/${subresource}`,
+    verb,
+    name,
+  };
 }
 
 const rbac = 'rbac.authorization.k8s.io';
@@ -64,11 +70,7 @@ const rbac = 'rbac.authorization.k8s.io';
 export function usedRights(requests: readonly AuditedRequest[], signers: ReadonlyMap<string, string>): SingleRight[] {
   const asked = requests.filter(({ annotations }) => annotations?.['authorization.k8s.io/decision'] === 'allow');
   const done = asked.filter(({ responseStatus }) => (responseStatus?.code ?? 0) < 400);
-  const all = done.flatMap(request => [
-    ...grantedBy(request),
-    ...boundBy(request),
-    ...approvedBy(request, signers),
-  ]);
+  const all = done.flatMap(request => [...grantedBy(request), ...boundBy(request), ...approvedBy(request, signers)]);
   all.push(...asked.flatMap(request => one(rightOf(request))));
   return [...new Map(all.map(each => [rightText(each), each])).values()];
 }
@@ -93,4 +95,13 @@ function approvedBy({ objectRef }: AuditedRequest, signers: ReadonlyMap<string, 
   if (objectRef?.subresource !== 'approval') return [];
   const name = signers.get(objectRef.name ?? '');
   return [{ namespace: '', group: 'certificates.k8s.io', resource: 'signers', verb: 'approve', name }];
+}
+
+/** What the API server refused, each once. */
+export function refusedRights(requests: readonly AuditedRequest[]): string[] {
+  const refused = requests.filter(
+    ({ responseStatus, annotations }) =>
+      responseStatus?.code === 403 || annotations?.['authorization.k8s.io/decision'] === 'forbid',
+  );
+  return [...new Set(refused.map(request => one(rightOf(request)).map(rightText).join() || request.requestURI))];
 }
