@@ -253,7 +253,7 @@ test('stops without an error when the signal is aborted, and leaves the Lease to
 });
 
 test('runs in a plain cluster that its administrator describes, without permission to discover it', async () => {
-  const plain = await openScene({ openshift: false, hasKubernetesRights: false });
+  const plain = await openScene({ openshift: false, without: ['windows-machine-config-operator-discovery'] });
   const operator = await plain.start();
   const { namespace } = plain;
   const get = <T extends KubeResource>(resource: Resource<T>, name: string) =>

@@ -36,10 +36,8 @@ const never: [what: string, matches: (permission: Permission) => boolean][] = [
   ['run commands in pods', ({ resources }) => resources.includes('pods/exec')],
   ['act for others', ({ verbs }) => (verbs as readonly string[]).includes('impersonate')],
   [
-    'go beyond its own rights, but for kube-proxy',
-    ({ verbs, names }) =>
-      (verbs as readonly string[]).includes('escalate') ||
-      (verbs.includes('bind') && names?.join() !== 'system:node-proxier'),
+    'go beyond its own rights',
+    ({ verbs }) => (verbs as readonly string[]).includes('escalate') || verbs.includes('bind'),
   ],
   ['change workloads', ({ group }) => group === 'apps'],
   ['delete whole collections', ({ verbs }) => verbs.includes('deletecollection')],

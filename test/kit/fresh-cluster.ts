@@ -14,7 +14,7 @@ import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { connect } from '../../src/host/ssh/connect.ts';
 import type { Client } from '../../src/kube/client.ts';
 import { createClient } from '../../src/kube/http-client.ts';
-import { configMaps } from '../../src/kube/resources.ts';
+import { configMaps, pods } from '../../src/kube/resources.ts';
 import type { Manifest } from '../../src/operator/rbac-manifests.ts';
 import { scaledClock } from '../../src/sandbox/machines/clocks.ts';
 import { Fleet } from '../../src/sandbox/machines/fleet.ts';
@@ -45,6 +45,7 @@ import { startOtherOperators } from './winhost/real-doubles.ts';
 /** A real cluster as its installer leaves it, with simulated hosts beside it. Its API server writes an audit log. */
 export interface FreshCluster extends AsyncDisposable {
   kind: ClusterKind;
+  platform: string;
   cluster: Cluster;
   /** With all rights. */
   admin: Client;
@@ -55,8 +56,8 @@ export interface FreshCluster extends AsyncDisposable {
   connect: Connect;
   /** Applies `deploy/KIND`; gives the manifests whose kinds the API server does not serve. */
   install(change?: (manifests: Manifest[]) => Manifest[]): Promise<Manifest[]>;
-  /** A host that accepts the private key of `givePrivateKey`. */
-  addHost(name: string): Promise<SimulatedHost>;
+  /** A host that accepts the private key of `givePrivateKey`; its user is Administrator unless another is given. */
+  addHost(name: string, user?: string): Promise<SimulatedHost>;
   givePrivateKey(): Promise<void>;
   /** Writes the ConfigMap windows-instances. */
   list(hosts: readonly SimulatedHost[]): Promise<void>;
@@ -64,15 +65,16 @@ export interface FreshCluster extends AsyncDisposable {
   otherErrors: readonly string[];
 }
 
-const speed = 20;
+const speed = 50;
 const ownDefinition = 'windowsinstances.windowsmachineconfig.openshift.io';
 
-export async function startFreshCluster(kind: ClusterKind): Promise<FreshCluster> {
+/** Its platform is None unless another is given. */
+export async function startFreshCluster(kind: ClusterKind, platform = 'None'): Promise<FreshCluster> {
   await using stack = new AsyncDisposableStack();
   const cluster = stack.use(await startCluster({ admissionPlugins: ['NodeRestriction'], apiServerFlags: auditFlags }));
   const admin = createClient(cluster.adminConfig);
   stack.defer(() => admin.close());
-  await (kind === 'openshift' ? makeOpenshift(admin, cluster) : makeKubernetes(admin, cluster));
+  await (kind === 'openshift' ? makeOpenshift(admin, cluster, platform) : makeKubernetes(admin, cluster));
   const store = await ContentStore.open();
   stack.defer(() => store.close());
   const delays = scaledClock(systemClock, speed);
@@ -85,15 +87,16 @@ export async function startFreshCluster(kind: ClusterKind): Promise<FreshCluster
   const all = stack.move();
   return {
     kind,
+    platform,
     cluster,
     admin,
     namespace,
     fleet,
     connect: routedConnect(fleet.findRoute, connect, systemClock),
     install: (change = manifests => manifests) => applyManifests(admin, change(installManifests(kind))),
-    addHost: async name => {
+    addHost: async (name, user = 'Administrator') => {
       const authorizedKeys = [parsePrivateKey(privateKey).publicKey];
-      const host = fleet.add({ name, user: 'Administrator', authorizedKeys });
+      const host = fleet.add({ name, user, authorizedKeys });
       await host.start();
       return host;
     },
@@ -114,14 +117,13 @@ export async function startFreshCluster(kind: ClusterKind): Promise<FreshCluster
 
 /** The pod that the Deployment makes. */
 export async function makePod(admin: Client, { namespace }: { namespace: string }): Promise<string> {
-  const name = `${operatorName}-7d9c5b8f6c-x2k4q`;
   const spec = { serviceAccountName: operatorName, containers: [{ name: 'manager', image: 'operator' }] };
-  await apply(admin, { apiVersion: 'v1', kind: 'Pod', metadata: { name, namespace }, spec });
-  return name;
+  const metadata = { generateName: `${operatorName}-7d9c5b8f6c-`, namespace };
+  return (await admin.create(pods, { metadata, spec })).metadata.name ?? '';
 }
 
 /** Namespaces, configs, accounts and Secrets that every OpenShift has. */
-async function makeOpenshift(admin: Client, { url, ca }: Cluster): Promise<void> {
+async function makeOpenshift(admin: Client, { url, ca }: Cluster, platform: string): Promise<void> {
   const theirs = allDefinitions().flatMap(({ metadata }) => metadata.name ?? []);
   await installDefinitions(
     admin,
@@ -130,8 +132,8 @@ async function makeOpenshift(admin: Client, { url, ca }: Cluster): Promise<void>
   const { clusterApi: _, ...places } = namespaceName;
   for (const name of [...Object.values(places), 'openshift-monitoring']) await apply(admin, namespaceObject(name));
   const objects = openshiftCluster({
-    infrastructure: infrastructure('None', { apiServerInternalURI: url }),
-    machineConfig: machineConfig({ unit: kubeletUnit() }),
+    infrastructure: infrastructure(platform, { apiServerInternalURI: url }),
+    machineConfig: machineConfig({ unit: kubeletUnit(platform === 'Azure' ? ['--cloud-provider=external'] : []) }),
     controllerConfig: controllerConfig({
       kubeAPIServerServingCAData: toBase64(ca),
       imageRegistryBundleUserData: [],

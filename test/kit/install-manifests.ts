@@ -66,3 +66,9 @@ interface Served {
   kind: string;
   namespaced: boolean;
 }
+
+/** The rights in a file of `deploy/rbac`, for clusters that have something more. */
+export function optionalRights(name: 'cluster-api'): Manifest[] {
+  const text = readFileSync(join(folder, 'rbac', `${name}.yaml`), 'utf8');
+  return parseAllDocuments(text).map(each => each.toJS() as Manifest);
+}

@@ -55,7 +55,7 @@ export async function installedOperator(
       connect: fresh.connect,
       dialTcp: fresh.fleet.dialTcp,
       resolver: fresh.fleet.names,
-      payload: sandboxPayload(release, payloadBytes),
+      payload: sandboxPayload(release, payloadBytes, fresh.platform),
       clock: systemClock,
       log: log.log,
       metrics: new MemoryMetrics(),

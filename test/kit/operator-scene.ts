@@ -12,7 +12,6 @@ import * as kinds from '../../src/kube/resources.ts';
 import * as openshift from '../../src/kube/resources-openshift.ts';
 import type { PayloadSource } from '../../src/node/payload-source.ts';
 import { type OperatorParts, runOperator } from '../../src/operator/operator.ts';
-import { kubernetesManifests } from '../../src/operator/kubernetes-manifests.ts';
 import type { Manifest } from '../../src/operator/rbac-manifests.ts';
 import { type RunSettings, defaultSettings } from '../../src/operator/settings.ts';
 import { accountToken } from './account-token.ts';
@@ -51,8 +50,8 @@ export interface SceneOptions {
   objects?: readonly PlainObject[];
   /** Whether the definitions and namespaces of OpenShift are there. */
   openshift?: boolean;
-  /** Whether the operator gets the rights of `deploy/rbac/kubernetes.yaml` outside of OpenShift; true when absent. */
-  hasKubernetesRights?: boolean;
+  /** Names of roles and bindings that are not applied. */
+  without?: readonly string[];
 }
 
 export const operatorVersion = '11.0.0-abc1234';
@@ -66,7 +65,10 @@ export async function operatorScene(options: SceneOptions): Promise<OperatorScen
   await makeNamespaces(admin, namespace, isOpenshift);
   for (const object of options.objects ?? (isOpenshift ? openshiftCluster() : [])) await apply(admin, object);
   if (isOpenshift) await makeSecrets(admin, namespace);
-  for (const manifest of manifestsFor(isOpenshift, options.hasKubernetesRights ?? true)) await apply(admin, manifest);
+  const { without = [] } = options;
+  const rights = installedRights(isOpenshift ? 'openshift' : 'kubernetes');
+  for (const manifest of rights.filter(({ metadata }) => !without.includes(metadata.name)))
+    await apply(admin, manifest);
   const asOperator = async () => {
     const token = await accountToken(admin, namespace, operatorName);
     return createClient(loadKubeconfig(tokenKubeconfig(options, token)));
@@ -167,16 +169,6 @@ export async function makeSecret(
 ): Promise<void> {
   const encoded = Object.fromEntries(Object.entries(data).map(([key, value]) => [key, toBase64(value)]));
   await admin.create(kinds.secrets, { metadata: { name, namespace }, data: encoded });
-}
-
-function manifestsFor(isOpenshift: boolean, hasKubernetesRights: boolean): Manifest[] {
-  if (isOpenshift) return installedRights('openshift');
-  const optional = kubernetesManifests().map(textOf);
-  return installedRights('kubernetes').filter(each => hasKubernetesRights || !optional.includes(textOf(each)));
-}
-
-function textOf({ kind, metadata: { namespace, name } }: Manifest): string {
-  return `${kind} ${namespace}/${name}`;
 }
 
 const resources: readonly Resource[] = [...Object.values(kinds), ...Object.values(openshift)].filter(

@@ -21,15 +21,13 @@ import { type AccessObject, kubeProxyRole, nodeAccess, nodeOfRole, sharedAccess,
 import { findIn, observeNode, observeShared, type AccessInformers, informersFrom } from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
-const writing = ['get', ...reading, 'create', 'update', 'delete'] as const;
+const writing = [...reading, 'create', 'update', 'delete'] as const;
 
 export const permissions: readonly Permission[] = [
-  { in: 'cluster', group: rbac, resources: ['clusterroles', 'clusterrolebindings'], verbs: writing },
+  { in: 'cluster', group: rbac, resources: ['clusterroles', 'clusterrolebindings'], verbs: ['get', ...writing] },
   { in: 'own namespace', group: rbac, resources: ['roles', 'rolebindings'], verbs: writing },
-  { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: ['get', ...reading, 'create', 'update'] },
+  { in: 'own namespace', group: '', resources: ['serviceaccounts'], verbs: [...reading, 'create', 'update'] },
   { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
-  // The permissions of kube-proxy differ between versions of Kubernetes, so the operator cannot have them all itself.
-  { in: 'cluster', group: rbac, resources: ['clusterroles'], verbs: ['bind'], names: [kubeProxyRole] },
   // RBAC allows to grant only what the operator itself has.
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', ...reading, 'update', 'patch'] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: ['get', ...reading, 'update', 'patch'] },
@@ -41,6 +39,18 @@ export const permissions: readonly Permission[] = [
     verbs: ['create', 'get', ...reading],
   },
 ];
+
+/**
+ * For clusters other than OpenShift, where nothing else grants kube-proxy its permissions. They differ between versions of Kubernetes, so
+ * the operator cannot have them all itself.
+ */
+export const kubeProxyPermission: Permission = {
+  in: 'cluster',
+  group: rbac,
+  resources: ['clusterroles'],
+  verbs: ['bind'],
+  names: [kubeProxyRole],
+};
 
 export interface AgentAccessParts extends ControllerParts {
   facts: FactsSource;
@@ -187,7 +197,10 @@ async function ensure(
   return false;
 }
 
-/** Returns the object that existed already; undefined when it created it. */
+/**
+ * Returns the object that existed already; undefined when it created it, or when the cache, which has all objects of the namespace, will
+ * get it and trigger the next pass.
+ */
 async function create({ resource, object }: Wanted, client: ControllerParts['client'], { log, signal }: Pass) {
   try {
     log.info('Creating permissions of agents', { kind: resource.kind, object: keyText(keyOf(object)) });
@@ -195,7 +208,6 @@ async function create({ resource, object }: Wanted, client: ControllerParts['cli
     return undefined;
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    const { namespace, name = '' } = object.metadata;
-    return client.get(resource, name, { signal, ...(namespace !== undefined && { namespace }) });
+    return resource.namespaced ? undefined : client.get(resource, object.metadata.name ?? '', { signal });
   }
 }

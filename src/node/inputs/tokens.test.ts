@@ -310,7 +310,7 @@ test('shows no token when printed, nor in the log', async () => {
   expect(JSON.stringify(log.lines)).not.toContain('short-lived');
 });
 
-test('has permission for tokens of two ServiceAccounts only, and for no Secret', () => {
+test('has permission for tokens of named ServiceAccounts only, and for no Secret', () => {
   expect(permissions.flatMap(({ resources }) => resources)).toEqual(['serviceaccounts/token', 'serviceaccounts/token']);
   for (const { names } of permissions) expect(names?.length).toBeGreaterThan(0);
 });

@@ -20,7 +20,7 @@ export const permissions: readonly Permission[] = [
     group: '',
     resources: ['serviceaccounts/token'],
     verbs: ['create'],
-    names: [agentName, bootstrapperName],
+    names: [agentName],
   },
   {
     in: { namespace: namespaceName.machineConfig },
@@ -30,6 +30,15 @@ export const permissions: readonly Permission[] = [
     names: [bootstrapperName],
   },
 ];
+
+/** For clusters other than OpenShift, where the operator creates the account of kubelets. */
+export const bootstrapperPermission: Permission = {
+  in: 'own namespace',
+  group: '',
+  resources: ['serviceaccounts/token'],
+  verbs: ['create'],
+  names: [bootstrapperName],
+};
 
 /** A service account whose token a host uses until it has a certificate. */
 export interface Account {

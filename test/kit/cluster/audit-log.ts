@@ -24,7 +24,7 @@ export interface AuditedRequest {
     name?: string;
     apiGroup?: string;
   };
-  responseStatus?: { code?: number; message?: string };
+  responseStatus?: { code?: number };
   /** Of roles and bindings. */
   requestObject?: { metadata?: { name?: string }; rules?: PolicyRule[]; roleRef?: { kind: string; name: string } };
   annotations?: Record<string, string>;
@@ -46,17 +46,4 @@ function parsed(line: string): AuditedRequest[] {
   } catch {
     return [];
   }
-}
-
-/** What the API server has not let a user do, each once, as a sentence. */
-export function refusedRequests(cluster: Cluster, username: string): string[] {
-  const refused = auditedRequests(cluster, username).filter(
-    ({ responseStatus, annotations }) =>
-      responseStatus?.code === 403 || annotations?.['authorization.k8s.io/decision'] === 'forbid',
-  );
-  return [
-    ...new Set(
-      refused.map(({ verb, requestURI, responseStatus }) => `${verb} ${requestURI}: ${responseStatus?.message}`),
-    ),
-  ];
 }

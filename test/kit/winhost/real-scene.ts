@@ -27,9 +27,10 @@ import {
   openshiftCluster,
   type PlainObject,
 } from '../openshift-objects.ts';
+import { refusedRights } from '../single-rights.ts';
 import { accountToken, accountUser } from '../account-token.ts';
 import { makeSecret, operatorScene } from '../operator-scene.ts';
-import { auditFlags, refusedRequests } from '../cluster/audit-log.ts';
+import { auditedRequests, auditFlags } from '../cluster/audit-log.ts';
 import type { ClusterOptions } from '../cluster/cluster.ts';
 import { type LabCluster, startLabCluster } from './cluster.ts';
 import { administratorCa } from './furnished-host.ts';
@@ -141,7 +142,7 @@ export async function startRealScene(agent: string, options: RealSceneOptions = 
 
 /** The operator has exactly the rights of the manifests, and needs no other. */
 function expectNoRefusal({ cluster }: LabCluster, namespace: string): void {
-  const refused = refusedRequests(cluster, accountUser(namespace, operatorName));
+  const refused = refusedRights(auditedRequests(cluster, accountUser(namespace, operatorName)));
   if (refused.length > 0) throw new Error(`the operator lacks rights:\n${refused.join('\n')}`);
 }
 
