@@ -33,6 +33,8 @@ export const ways: Readonly<Record<string, string>> = {
   version: 'here',
   completion: 'here',
   runtimeclass: 'here',
+  // On files; what needs a cluster has a mark.
+  machineset: 'here',
   'prepare-host': 'here',
   sandbox: 'run by: test/scenarios/sandbox-command.test.ts',
   status: onSandbox,
