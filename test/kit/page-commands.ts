@@ -75,7 +75,7 @@ const starts = /\b(startWmco|startOnTerminal|runWmco|\w+Program)\(/;
 export function whyNotRunBy(test: string, words: readonly string[]): string[] {
   const own = existsSync(join(root, test)) ? readFileSync(join(root, test), 'utf8') : '';
   if (own === '') return [`${test} does not exist`];
-  if (/\bpageCommands\(/.test(own)) return [];
+  if (/\b(pageCommands|partsOf)\(/.test(own)) return [];
   const text = [...filesOfTest(test)].map(path => readFileSync(join(root, path), 'utf8')).join('\n');
   const missing = wordsToMention(words).filter(word => !mentions(own, word));
   return [
