@@ -2,12 +2,12 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pageCommands, testOf, textOf, unique, wayOf } from '../kit/page-commands.ts';
+import { pageCommands, testsOf, textOf, unique, wayOf } from '../kit/page-commands.ts';
 import { startOnTerminal } from '../kit/wmco-process.ts';
 
 /** Runs the commands of pages on the sandbox that README.md shows, as a user does who follows the pages. */
 const commands = unique(
-  pageCommands().filter(each => each.isFenced && testOf(wayOf(each) ?? '') === 'test/scenarios/page-commands.test.ts'),
+  pageCommands().filter(each => each.isFenced && testsOf(wayOf(each)).includes('test/scenarios/page-commands.test.ts')),
 );
 const inReadme = 'wmco sandbox --hosts 3 --faults wrong-key@win-2';
 const terminal = { columns: 120, rows: 40 };
