@@ -4,7 +4,11 @@ import { expect, test } from 'vitest';
 import { repositoryRoot as root } from '../kit/run-wmco.ts';
 import { seedProblems, seedRows } from '../kit/seed-rows.ts';
 
-const readTest = (path: string) => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : undefined);
+const texts = new Map<string, string>();
+function readTest(path: string): string | undefined {
+  if (!texts.has(path) && existsSync(join(root, path))) texts.set(path, readFileSync(join(root, path), 'utf8'));
+  return texts.get(path);
+}
 const page = readFileSync(join(root, 'docs/seeds.md'), 'utf8');
 
 test('every row has a statement, a state, and a test that exists or a reason', () => {
