@@ -33,6 +33,8 @@ export const ways: Readonly<Record<string, string>> = {
   version: 'here',
   completion: 'here',
   runtimeclass: 'here',
+  // On files; what needs a cluster has a mark.
+  machineset: 'here',
   'prepare-host': 'here',
   sandbox: 'run by: test/scenarios/sandbox-command.test.ts',
   status: onSandbox,
@@ -44,10 +46,11 @@ export const ways: Readonly<Record<string, string>> = {
 /** Undefined for a command that nothing runs, and for an invalid mark. */
 export function wayOf({ words, mark }: DocCommand): string | undefined {
   if (mark === undefined) return ways[words[0] ?? ''];
-  return /^(needs: cloud|run by: \S+|here)$/.test(mark) ? mark : undefined;
+  return /^(needs: cloud|run by: \S+( and \S+)*|here)$/.test(mark) ? mark : undefined;
 }
 
-export const testOf = (way: string) => /^run by: (\S+)$/.exec(way)?.[1];
+/** Tests that a mark names, such as `run by: A` or `run by: A and B`. */
+export const testsOf = (way = '') => /^run by: (.+)$/.exec(way)?.[1]?.split(' and ') ?? [];
 export const textOf = ({ words }: DocCommand) => ['wmco', ...words].join(' ');
 export const unique = (list: readonly DocCommand[]) => [...new Map(list.map(each => [textOf(each), each])).values()];
 
@@ -67,19 +70,22 @@ function filesOfTest(path: string, found = new Set<string>()): Set<string> {
 const starts = /\b(startWmco|startOnTerminal|runWmco|\w+Program)\(/;
 
 /**
- * What keeps a test from running a command: it starts no program, or it does not mention a subcommand or a flag. A test
- * that reads the commands from the pages runs them all.
+ * What keeps tests from running a command: one starts no program, or none mentions a subcommand or a flag. A test that
+ * reads the fences of pages runs what it finds there.
  */
-export function whyNotRunBy(test: string, words: readonly string[]): string[] {
-  const own = existsSync(join(root, test)) ? readFileSync(join(root, test), 'utf8') : '';
-  if (own === '') return [`${test} does not exist`];
-  if (/\bpageCommands\(/.test(own)) return [];
-  const text = [...filesOfTest(test)].map(path => readFileSync(join(root, path), 'utf8')).join('\n');
-  const missing = wordsToMention(words).filter(word => !mentions(own, word));
+export function whyNotRunBy(tests: readonly string[], words: readonly string[]): string[] {
+  const own = tests.map(path => (existsSync(join(root, path)) ? readFileSync(join(root, path), 'utf8') : ''));
+  if (own.some(text => /\b(pageCommands|partsOf)\(/.test(text))) return [];
+  const missing = wordsToMention(words).filter(word => !own.some(text => mentions(text, word)));
   return [
-    ...(starts.test(text) ? [] : [`${test} starts no program`]),
-    ...missing.map(word => `${test} has no ${word}`),
+    ...tests.flatMap((path, index) => (own[index] === '' ? [`${path} does not exist`] : startProblems(path))),
+    ...missing.map(word => `${tests.join(' and ')} has no ${word}`),
   ];
+}
+
+function startProblems(test: string): string[] {
+  const text = [...filesOfTest(test)].map(path => readFileSync(join(root, path), 'utf8')).join('\n');
+  return starts.test(text) ? [] : [`${test} starts no program`];
 }
 
 /** Subcommands and flags: `payload pack FILES --key K -o D` has `pack`, `--key` and `-o`, `status HOST` has `status`. */

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DocCommand, docCommands, partsOf } from '../kit/doc-commands.ts';
-import { pageCommands, pages, testOf, textOf, unique, wayOf, whyNotRunBy } from '../kit/page-commands.ts';
+import { pageCommands, pages, testsOf, textOf, unique, wayOf, whyNotRunBy } from '../kit/page-commands.ts';
 import { repositoryRoot as root } from '../kit/run-wmco.ts';
 import { shellCommands } from '../kit/shell-commands.ts';
 import { startWmco } from '../kit/wmco-process.ts';
@@ -68,8 +68,10 @@ test('every command is run by this test, by another one, or needs a cloud', () =
 
 test('every test that is said to run a command does so', () => {
   const problems = commands.flatMap(each => {
-    const test = each.isFenced ? testOf(wayOf(each) ?? '') : undefined;
-    return test === undefined ? [] : whyNotRunBy(test, each.words).map(why => `${each.place}: ${textOf(each)}: ${why}`);
+    const tests = each.isFenced ? testsOf(wayOf(each)) : [];
+    return (tests.length === 0 ? [] : whyNotRunBy(tests, each.words)).map(
+      why => `${each.place}: ${textOf(each)}: ${why}`,
+    );
   });
   expect(problems).toEqual([]);
 });
@@ -85,12 +87,13 @@ const mentionCases: [test: string, command: string, problem: string[]][] = [
     'status',
     ['starts no program', 'has no status'].map(it => `src/base/bytes.test.ts ${it}`),
   ],
-  ['test/none.test.ts', 'status', ['test/none.test.ts does not exist']],
+  ['test/none.test.ts', 'status', ['does not exist', 'has no status'].map(it => `test/none.test.ts ${it}`)],
+  [`${payloadTest} and test/scenarios/sandbox-command.test.ts`, 'payload verify --hosts 3', []],
   ['test/scenarios/page-commands.test.ts', 'status win-1', []],
 ];
 for (const [test_, command, problems] of mentionCases) {
   test(`what keeps ${test_} from running "${command}" is known`, () => {
-    expect(whyNotRunBy(test_, command.split(' '))).toEqual(problems);
+    expect(whyNotRunBy(testsOf(`run by: ${test_}`), command.split(' '))).toEqual(problems);
   });
 }
 

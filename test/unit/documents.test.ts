@@ -73,8 +73,8 @@ test('ARCHITECTURE.md has one line for every folder with code, and for no other 
   expect(rows.toSorted()).toEqual([...folders].toSorted());
 });
 
-test('ARCHITECTURE.md stays a map: at most 200 lines', () => {
-  expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(200);
+test('ARCHITECTURE.md stays a map: at most 220 lines', () => {
+  expect(read('ARCHITECTURE.md').split('\n').length).toBeLessThanOrEqual(220);
 });
 
 test('README.md stays short: under 120 lines, with a picture and the two commands for a fresh clone', () => {

@@ -6,7 +6,9 @@ import { parseAllDocuments } from 'yaml';
 import { defaultNamespace, monitoringLabel } from '../../src/contract/names.ts';
 import { defaultImage } from '../../src/install/image-reference.ts';
 import { operatorNamespace } from '../../src/install/namespace.ts';
+import { csvName } from '../../src/install/olm/csv.ts';
 import { channel, packageName } from '../../src/install/olm/publisher.ts';
+import { pauseImage } from '../../src/node/desired/containerd-config.ts';
 import { releaseImages } from '../../tools/release/images.ts';
 import { writeExamples } from '../../tools/release/olm-parts.ts';
 import { repositoryRoot, runWmco } from '../kit/run-wmco.ts';
@@ -60,6 +62,14 @@ test('the catalog is that of this version, also in the mirror', () => {
   const mirror = one('catalogsource-mirror.yaml');
   expect(mirror.metadata).toEqual(metadata);
   expect(mirror.spec['image']).toBe(image.replace('quay.io', 'mirror.example.com:5000'));
+});
+
+test('the pages name what this version has', () => {
+  const page = (name: string) => readFileSync(join(repositoryRoot, 'docs', name), 'utf8');
+  const { version } = JSON.parse(readFileSync(join(repositoryRoot, 'package.json'), 'utf8')) as { version: string };
+  expect(page('install-olm.md')).toContain(`oc delete csv ${csvName(version)} -n ${defaultNamespace}`);
+  expect(page('disconnected.md')).toContain(`| \`${pauseImage}\` |`);
+  for (const name of readdirSync(folder)) expect(page('install-olm.md') + page('disconnected.md')).toContain(name);
 });
 
 test('Windows nodes can use the mirrors', async () => {

@@ -2,74 +2,48 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { repositoryRoot as root } from '../kit/run-wmco.ts';
+import { seedProblems, seedRows } from '../kit/seed-rows.ts';
 
-const read = (path: string) => readFileSync(join(root, path), 'utf8');
-const page = read('docs/seeds.md');
-
-interface Row {
-  id: string;
-  statement: string;
-  state: string;
-  why: string;
+const texts = new Map<string, string>();
+function readTest(path: string): string | undefined {
+  if (!texts.has(path) && existsSync(join(root, path))) texts.set(path, readFileSync(join(root, path), 'utf8'));
+  return texts.get(path);
 }
+const page = readFileSync(join(root, 'docs/seeds.md'), 'utf8');
 
-const rows: Row[] = page
-  .split('\n')
-  .filter(line => /^\| [A-E]\d+ \|/.test(line))
-  .map(line => {
-    const [id = '', statement = '', state = '', why = '', ...more] = line.slice(2, -1).split(' | ');
-    return { id, statement, state, why: more.length > 0 ? 'has a bar in a cell' : why.trim() };
+test('every row has a statement, a state, and a test that exists or a reason', () => {
+  expect(seedProblems(page, readTest)).toEqual([]);
+});
+
+test('all documents are there', () => {
+  const documents = new Set(seedRows(page).map(({ id }) => id.slice(0, 1)));
+  expect([[...documents].join(''), seedRows(page).length > 250]).toEqual(['ABCDE', true]);
+});
+
+const good = '| A1 | it runs | works | `a.test.ts` "runs" |';
+const cases: [what: string, rows: string, problems: string[]][] = [
+  ['a row that works', good, []],
+  ['a row that differs, and one like it', '| A1 | x | differs | not yet |\n| A2 | y | as A1 | |', []],
+  ['an empty row', '| A1 | | | |', ['A1: has no statement', 'A1: "" is no state', 'A1: names neither test nor reason']],
+  ['a row without a state', '| A1 | it runs | | `a.test.ts` "runs" |', ['A1: "" is no state']],
+  ['another state', '| A1 | it runs | maybe | we think so |', ['A1: "maybe" is no state']],
+  ['a row without a reason', '| A1 | it runs | differs | - |', ['A1: names neither test nor reason']],
+  ['a bar in a cell', '| A1 | it runs | differs | a | b |', ['A1: names neither test nor reason']],
+  ['a test that does not exist', '| A1 | x | works | `none.test.ts` "x" |', ['A1: none.test.ts does not exist']],
+  ['a missing test of a row that differs', '| A1 | x | differs | `b.test.ts` |', ['A1: b.test.ts does not exist']],
+  ['a title that does not exist', '| A1 | x | works | `a.test.ts` "walks" |', ['A1: a.test.ts has no "walks"']],
+  ['a test without a title', '| A1 | x | works | `a.test.ts` |', ['A1: works, but names no test with its title']],
+  ['a gap', `${good}\n| A3 | x | differs | not yet |`, ['A3 is not A2']],
+  ['a row twice', `${good}\n${good}`, ['A1 is not A2']],
+  ['a reference to nothing', '| A1 | x | as B7 | |', ['A1: there is no row B7']],
+  [
+    'a reference to a reference',
+    `${good}\n| A2 | x | as A1 | |\n| A3 | x | as A2 | |`,
+    ['A3: A2 is a reference itself'],
+  ],
+];
+for (const [what, rows, problems] of cases) {
+  test(`${what}: ${problems.length === 0 ? 'accepted' : 'refused'}`, () => {
+    expect(seedProblems(rows, path => (path === 'a.test.ts' ? "test('runs', …)" : undefined))).toEqual(problems);
   });
-const ids = new Set(rows.map(({ id }) => id));
-const reference = /^as ([A-E])(\d+)(?: to \1(\d+))?$/;
-
-/** A file of tests, and a part of a title in it where one is named. */
-function testsOf({ why }: Row): { path: string; title: string | undefined }[] {
-  return [...why.matchAll(/`([\w./-]+\.test\.ts)`(?: "([^"]+)")?/g)].map(([, path = '', title]) => ({ path, title }));
 }
-
-test('every document has its rows, numbered without a gap', () => {
-  expect(rows.length).toBeGreaterThan(250);
-  for (const document of 'ABCDE') {
-    const own = rows.filter(({ id }) => id.startsWith(document));
-    expect(own.map(({ id }) => id)).toEqual(own.map((_, index) => `${document}${index + 1}`));
-    expect(own).not.toEqual([]);
-  }
-});
-
-test('every row has a statement and one of the states', () => {
-  const isState = (state: string) => /^(works|differs|not ours)$/.test(state) || reference.test(state);
-  expect(rows.filter(({ statement, state }) => statement.trim() === '' || !isState(state))).toEqual([]);
-});
-
-test('every row that works names a test with its title, and every other one says why', () => {
-  const isEmpty = (row: Row) =>
-    row.state === 'works' ? testsOf(row).every(({ title }) => title === undefined) : row.why.length < 4;
-  expect(rows.filter(row => !reference.test(row.state) && isEmpty(row))).toEqual([]);
-});
-
-test('every named test exists and has the title', () => {
-  const problems = rows.flatMap(row =>
-    testsOf(row).flatMap(({ path, title }) => {
-      if (!existsSync(join(root, path))) return [`${row.id}: ${path} does not exist`];
-      return title === undefined || plain(read(path)).includes(title) ? [] : [`${row.id}: ${path} has no "${title}"`];
-    }),
-  );
-  expect(problems).toEqual([]);
-});
-
-/** Quotes of the source are no part of a title. */
-function plain(source: string): string {
-  return source.replaceAll(String.raw`\'`, "'");
-}
-
-test('every reference to another row has its target, which is no reference itself', () => {
-  const targets = rows.flatMap(({ id, state }) => {
-    const [, document = '', from = '', to = from] = reference.exec(state) ?? [];
-    return from === '' ? [] : [{ id, first: `${document}${from}`, last: `${document}${to}` }];
-  });
-  expect(targets.length).toBeGreaterThan(10);
-  expect(targets.filter(({ first, last }) => !ids.has(first) || !ids.has(last))).toEqual([]);
-  const references = new Set(rows.filter(({ state }) => reference.test(state)).map(({ id }) => id));
-  expect(targets.filter(({ first, last }) => references.has(first) || references.has(last))).toEqual([]);
-});
