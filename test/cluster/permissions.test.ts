@@ -56,8 +56,7 @@ async function takeRight(fresh: FreshCluster, { log }: InstalledOperator): Promi
   };
   await expect.poll(refused).toEqual([`patch services windows-exporter in ${namespace}`]);
   const sentence = `cannot patch resource "services" in API group "" in the namespace "${namespace}"`;
-  const errors = () =>
-    log.lines.flatMap(({ fields }) => (fields['error'] === undefined ? [] : String(fields['error'])));
+  const errors = () => log.lines.map(({ fields: { error } }) => (error instanceof Error ? error.message : ''));
   await expect.poll(() => errors().join('\n')).toContain(sentence);
 }
 
