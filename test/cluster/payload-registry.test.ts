@@ -110,8 +110,18 @@ describe('a registry', () => {
     expect(await fetchFrom(vendor, '--agent', agent, ...mirror())).toMatchObject({ code: 0 });
     expect((await runPayload(['verify', vendor.output, '--lock', vendor.lock])).code).toBe(0);
     const requests = registry.log().length;
-    expect((await fetchFrom(vendor, ...mirror())).out).toContain('9 sources: 9 already there');
+    const copies = ['--mirror', join(vendor.root, 'copies'), ...mirror()];
+    expect((await fetchFrom(vendor, ...copies)).out).toContain('9 sources: 9 already there');
     expect(registry.log()).toHaveLength(requests);
+  });
+
+  test('serves images beside a folder with copies of everything else', async () => {
+    const vendor = await lockWithImages();
+    const copies = join(vendor.root, 'copies');
+    await mkdir(copies);
+    const run = await fetchFrom(vendor, '--mirror', copies, ...mirror());
+    expect([run.code, await programsIn(vendor)]).toEqual([1, [overlay, manager]]);
+    expect(run.err).toContain(`PAYLOAD_DOWNLOAD_FAILED: ${copies}`);
   });
 
   test('is asked only for the part of a layer that is missing', async () => {

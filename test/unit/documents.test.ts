@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
+import { readInstallOptions } from '../../src/cli/install/options.ts';
 import { readSandboxOptions } from '../../src/cli/sandbox/options.ts';
 import { readStatusOptions } from '../../src/cli/status/options.ts';
 import { runWmco } from '../kit/run-wmco.ts';
@@ -87,8 +88,8 @@ const commands = [...read('README.md').matchAll(/^\.\/wmco ([^#\n]+)/gm)].map(ma
 
 test('README.md shows commands', () => expect(commands.length).toBeGreaterThan(3));
 
-/** These run for long, so that only their options are tested here. */
-const readers = { sandbox: readSandboxOptions, status: readStatusOptions } as const;
+/** These run for long, or need a cluster, so that only their options are tested here. */
+const readers = { sandbox: readSandboxOptions, status: readStatusOptions, install: readInstallOptions } as const;
 const isLong = (command: string) => Object.hasOwn(readers, command.split(' ')[0] ?? '');
 
 for (const command of commands.filter(isLong)) {
