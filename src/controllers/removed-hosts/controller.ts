@@ -24,7 +24,7 @@ import { decide, isIsolated, isListed, isolate, release, type RemovedHostFacts }
 
 export const permissions: readonly Permission[] = [
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: ['get', ...reading, 'patch'] },
-  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: reading },
+  { in: 'own namespace', group: windowsInstanceGroup, resources: ['windowsinstances'], verbs: ['get', ...reading] },
   { in: 'cluster', group: '', resources: ['nodes'], verbs: [...reading, 'patch'] },
   { in: { namespace: nodeEventsNamespace }, group: '', resources: ['events'], verbs: ['create', 'patch'] },
 ];
