@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { AppError, shown } from '#base/errors.ts';
+import { AppError, attempt, shown } from '#base/errors.ts';
+import { parseChecksumPaths } from './checksums.ts';
 
 /** A payload has 16 files; the bound is for a wrong folder. */
 const maxEntries = 10_000;
@@ -42,6 +43,37 @@ export async function sumsIn(folder: string, rules: FolderRules = {}): Promise<R
   const sums: Record<string, string> = {};
   for (const path of await filesIn(folder, rules)) sums[path] = await sumOf(join(folder, path));
   return sums;
+}
+
+export interface Replaceable {
+  /** For messages: `a packed payload`. */
+  what: string;
+  /** The list with the checksums of its files. */
+  list: string;
+  /** Not in the list either. */
+  listSignature?: string;
+}
+
+/** Fails if there is something at the path that its list of checksums does not name: it would be deleted. */
+export async function checkReplaceable(
+  folder: string,
+  { what, list, listSignature = list }: Replaceable,
+  rules: FolderRules = {},
+): Promise<void> {
+  if ((await lstat(folder).catch(() => undefined)) === undefined) return;
+  const refused = (why: string, cause?: unknown) =>
+    new AppError('OUTPUT_UNWRITABLE', `${folder} exists and is not ${what}: ${why}`, {
+      remedy: 'Name another folder with --output, or delete this one.',
+      cause,
+    });
+  const files = await filesIn(folder, rules).catch((cause: unknown) => {
+    throw refused(cause instanceof AppError ? cause.message : 'it cannot be read', cause);
+  });
+  const text = files.includes(list) ? await readFile(join(folder, list), 'utf8') : '';
+  const listed = attempt(() => Object.keys(parseChecksumPaths(text)));
+  const known = [list, listSignature, ...(listed.ok ? listed.value : [])];
+  const own = files.find(path => !known.includes(path));
+  if (own !== undefined) throw refused(`${shown(own)} is not in its ${list}`);
 }
 
 export async function sumOf(path: string): Promise<string> {

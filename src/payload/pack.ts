@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { AppError, shown } from '#base/errors.ts';
 import { printChecksums } from './checksums.ts';
-import { filesIn, sumsIn } from './folder.ts';
+import { checkReplaceable, filesIn, sumsIn } from './folder.ts';
 import type { LockFile, LockSource, PayloadLock } from './lock.ts';
 import { unverified } from './lock.ts';
 import { checksumFile, signatureFile, signChecksums } from './signature.ts';
@@ -39,8 +39,10 @@ export interface PackOptions {
 
 /** Packs the programs: archives, list of their contents, lock, SBOM and signatures. Two runs give the same bytes. */
 export async function packPayload(options: PackOptions): Promise<void> {
-  const { output, lock, lockText, signKey } = options;
-  await checkOutput(output);
+  const { lock, lockText, signKey } = options;
+  // With a slash at its end, the draft would be inside.
+  const output = resolve(options.output);
+  await checkReplaceable(output, { what: 'a packed payload', ...packedFile });
   await mkdir(dirname(output), { recursive: true });
   const draft = await mkdtemp(`${output}.partial-`);
   try {
@@ -58,15 +60,6 @@ export async function packPayload(options: PackOptions): Promise<void> {
   } finally {
     await rm(draft, { recursive: true, force: true });
   }
-}
-
-/** Deletes nothing that `pack` has not written. */
-async function checkOutput(output: string): Promise<void> {
-  const files = await filesIn(output).catch((): string[] => []);
-  if (files.length === 0 || files.includes(packedFile.list)) return;
-  throw new AppError('OUTPUT_UNWRITABLE', `${output} exists and is not a packed payload`, {
-    remedy: 'Name another folder with --output, or delete this one.',
-  });
 }
 
 async function packFiles({ folder, lock, progress }: PackOptions, draft: string): Promise<SpdxFile[]> {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,12 +132,14 @@ function bundleOf(output: string) {
 
 test('a release replaces a former one, and nothing else', async () => {
   const output = await release();
-  writeFileSync(join(output, 'old'), '');
-  await makeRelease({ build, output }, () => Promise.resolve(program));
-  expect(existsSync(join(output, 'old'))).toBe(false);
-  const own = join(newFolder(), 'own');
-  mkdirSync(own);
-  await expect(makeRelease({ build, output: own }, () => Promise.resolve(program))).rejects.toThrow(/is not a release/);
+  const before = sums(output);
+  const again = () =>
+    makeRelease({ build: { ...build, date: '2026-01-01T00:00:00Z' }, output }, () => Promise.resolve(program));
+  await again();
+  expect(sums(output)).not.toBe(before);
+  writeFileSync(join(output, 'notes.txt'), '');
+  await expect(again()).rejects.toThrow(/is not a release: "notes.txt" is not in its SHA256SUMS/);
+  expect(existsSync(join(output, 'notes.txt'))).toBe(true);
 });
 
 test('a release that fails leaves nothing behind', async () => {

@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { printChecksums } from '../../src/payload/checksums.ts';
-import { sumsIn } from '../../src/payload/folder.ts';
+import { checkReplaceable, sumsIn } from '../../src/payload/folder.ts';
 import type { Build } from './build.ts';
 import { sbomPath, writeImageContext } from './image-context.ts';
 import { imageList, type ReleaseImages, releaseImages } from './images.ts';
@@ -53,8 +52,7 @@ const releaseParts: readonly Part[] = [
 /** Makes a release in the folder, complete or not at all. Two runs on the same sources give the same bytes. */
 export async function makeRelease(options: ReleaseOptions, makeProgram = buildProgram): Promise<void> {
   const { build, output, cache, progress = () => undefined } = options;
-  if (existsSync(output) && !existsSync(join(output, checksumsName)))
-    throw new Error(`${output} exists and is not a release: name another folder, or delete it`);
+  await checkReplaceable(output, { what: 'a release', list: checksumsName }, { allowsLinks: true });
   const images = releaseImages(build.release, options.images);
   progress(`building wmco ${build.version} ...`);
   const program = await makeProgram({ build, ...(cache !== undefined && { cache }) });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type CommandLine, type ParsedLine, usage } from '#base/command-line.ts';
 import { AppError } from '#base/errors.ts';
 import { payloadFiles } from '#node/payload.ts';
+import { isSystemError } from '#payload/fetch/failures.ts';
 import { packedFile, packPayload } from '#payload/pack.ts';
 import { releaseKey } from '#payload/release-key.ts';
 import { newKeyPair } from '#payload/signature.ts';
@@ -56,14 +57,17 @@ export const payloadCommands: Readonly<Record<PayloadCommandName, Run>> = {
             privatePem: await readText(signKey, 'the private key', 'Create one with `wmco payload keygen`.'),
             keyName: signKey,
           };
-    await packPayload({
+    const options = {
       folder,
       output,
       lock,
       lockText: text,
       created: dateOf(terminal.environment['SOURCE_DATE_EPOCH']),
       ...(key && { signKey: key }),
-      progress: (path, bytes) => terminal.err(printable(`packed ${path}: ${megabytes(bytes)}\n`)),
+      progress: (path: string, bytes: number) => terminal.err(printable(`packed ${path}: ${megabytes(bytes)}\n`)),
+    };
+    await packPayload(options).catch((error: unknown) => {
+      throw isSystemError(error) ? unwritableError(output, error) : error;
     });
     terminal.out(printable(`${output}: packed${key === undefined ? '' : ` and signed by ${signKey}`}\n`));
     if (key === undefined)

@@ -41,6 +41,13 @@ async function packed(): Promise<{ folder: string; key: string; root: string }> 
   await cp(kept, root, { recursive: true });
   return { root, folder: join(root, 'packed'), key: join(root, 'key.pub') };
 }
+/** Puts files where the packed payload should go. */
+const outputWith =
+  (...names: string[]) =>
+  async ({ root }: { root: string }) => {
+    await mkdir(join(root, 'out'));
+    for (const name of names) await writeFile(join(root, 'out', name), '');
+  };
 const verify = ({ folder, key }: { folder: string; key: string }) => runPayload(['verify', folder, '--key', key]);
 
 describe('keygen', () => {
@@ -129,14 +136,21 @@ describe('pack', () => {
         writeFile(lock, (await readFile(lock, 'utf8')).replace(/sha256: [0-9a-f]{64}/, 'sha256: unverified')),
       'PAYLOAD_UNVERIFIED',
     ],
+    ['a folder that is no packed payload', outputWith('thesis.txt'), '"thesis.txt" is not in its SHA256SUMS'],
     [
-      'a folder that is no packed payload',
+      'a folder with a list of other files',
+      outputWith('SHA256SUMS', 'disk.iso'),
+      '"disk.iso" is not in its SHA256SUMS',
+    ],
+    [
+      'a folder with a link',
       async ({ root }) => {
-        await mkdir(join(root, 'out'));
-        await writeFile(join(root, 'out', 'thesis.txt'), 'x');
+        await outputWith('thesis.txt')({ root });
+        await symlink('thesis.txt', join(root, 'out', 'link'));
       },
       'is not a packed payload',
     ],
+    ['a file in place of the folder', ({ root }) => writeFile(join(root, 'out'), 'x'), 'is not a packed payload'],
   ];
   for (const [about, change, error] of refusals) {
     test(`refuses ${about}, and leaves nothing half-done`, async () => {
@@ -149,14 +163,25 @@ describe('pack', () => {
     });
   }
 
-  test('replaces an older packed payload, and says when nothing signs it', async () => {
+  test('replaces an older packed payload, also with a slash behind its name, and says when nothing signs it', async () => {
     const { folder, lock, root } = await fetchedPayload();
-    const words = ['pack', folder, '--lock', lock, '-o', join(root, 'out')];
-    for (const _ of [1, 2])
-      expect(await runPayload(words)).toMatchObject({ code: 0, err: expect.stringContaining('refuses it') as string });
+    for (const slash of ['', '/'])
+      expect(await runPayload(['pack', folder, '--lock', lock, '-o', `${join(root, 'out')}${slash}`])).toMatchObject({
+        code: 0,
+        err: expect.stringContaining('refuses it') as string,
+      });
     const unsigned = await runPayload(['verify', join(root, 'out')]);
     expect([unsigned.code, unsigned.err]).toEqual([1, expect.stringContaining('the payload is not signed')]);
   });
+});
+
+test('pack names an output that cannot be written', async () => {
+  const { folder, lock } = await fetchedPayload();
+  const run = await runPayload(['pack', folder, '--lock', lock, '-o', join(lock, 'out')]);
+  expect([run.code, run.err]).toEqual([
+    1,
+    expect.stringMatching(/^error: OUTPUT_UNWRITABLE: \S+\/out: cannot be written/m),
+  ]);
 });
 
 describe('verify', () => {
