@@ -21,6 +21,11 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
+/** For `expected`: a variable of a script that is not set must not count as a flag that was not given. */
+export function notEmpty(what: string): (value: string) => string | undefined {
+  return value => (value === '' ? what : undefined);
+}
+
 interface PositionalArgument {
   name: string;
   help: string;

@@ -1,4 +1,4 @@
-import type { CommandLine, Flags } from '#base/command-line.ts';
+import { type CommandLine, type Flags, notEmpty } from '#base/command-line.ts';
 import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { payloadKubeletVersion } from '#contract/version.ts';
 
@@ -26,6 +26,7 @@ const flags = {
   'payload-key': {
     value: 'file',
     help: 'public key (PEM) that must have signed the payload; default is the key of the release',
+    expected: notEmpty('the path of a key'),
   },
   'max-parallel-joins': { value: 'number', default: '20', help: 'hosts that are configured at the same time' },
   'max-parallel-uploads': {

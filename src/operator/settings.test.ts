@@ -109,6 +109,7 @@ const refused: [
   ['an empty namespace', '', { WATCH_NAMESPACE: '' }, 'SETTING_INVALID', 'WATCH_NAMESPACE'],
   ['several namespaces', '', { WATCH_NAMESPACE: 'a,b' }, 'SETTING_INVALID', 'several namespaces'],
   ['a namespace that is none', '--namespace A_B', inPod, 'SETTING_INVALID', 'A_B'],
+  ['an empty key, which is not that of the release', '--payload-key=', inPod, 'USAGE', 'the path of a key'],
   ['no joins at all', '--max-parallel-joins 0', inPod, 'SETTING_INVALID', '"0"'],
   ['too many joins', '--max-parallel-joins 1001', inPod, 'SETTING_INVALID', '"1001"'],
   ['half an upload', '--max-parallel-uploads 1.5', inPod, 'SETTING_INVALID', '"1.5"'],

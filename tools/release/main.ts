@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { commandHelp, type CommandLine, type Flags, parseCommandLine } from '../../src/base/command-line.ts';
+import { commandHelp, type CommandLine, type Flags, notEmpty, parseCommandLine } from '../../src/base/command-line.ts';
 import { isAppError } from '../../src/base/errors.ts';
 import { readBuild } from './build.ts';
 import { checkPayload } from './check-payload.ts';
@@ -26,6 +26,7 @@ const flags = {
   'payload-key': {
     value: 'file',
     help: 'public key that must have signed the payload; default is that of the release',
+    expected: notEmpty('the path of a key'),
   },
   image: imageFlag('image of the operator'),
   'bundle-image': imageFlag('image of the bundle'),

@@ -1,4 +1,4 @@
-import { type CommandLine, type Flags, parseCommandLine, usage } from '#base/command-line.ts';
+import { type CommandLine, type Flags, notEmpty, parseCommandLine, usage } from '#base/command-line.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
 import type { PlatformKind } from '#install/namespace.ts';
 import { clusterFlags, type ClusterOptions, clusterOptions } from '../status/options.ts';
@@ -31,7 +31,11 @@ const flags = {
     help: 'image of the operator; default is that of this version',
     expected: imageExpected,
   },
-  'payload-key': { value: 'file', help: 'public key of your own payload, for the Secret windows-payload-key' },
+  'payload-key': {
+    value: 'file',
+    help: 'public key of your own payload, for the Secret windows-payload-key',
+    expected: notEmpty('the path of a key'),
+  },
   replicas: { value: 'number', help: 'pods of the operator; default is what runs, or 1', expected: replicasExpected },
   'force-conflicts': { help: 'overwrite fields that somebody else has set' },
   'no-wait': { help: 'do not wait for the operator' },

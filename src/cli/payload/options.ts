@@ -1,4 +1,4 @@
-import type { CommandLine, Flags } from '#base/command-line.ts';
+import { type CommandLine, type Flags, notEmpty } from '#base/command-line.ts';
 
 export const payloadSummary = 'download, check, pack and sign the programs for Windows hosts';
 
@@ -44,7 +44,8 @@ ${exitCodes}`,
     flags: {
       key: {
         value: 'file',
-        help: 'public key that must have signed a packed payload; default is the key of the release',
+        help: 'public key that must have signed the packed payload; default is the key of the release',
+        expected: notEmpty('the path of a key'),
       },
       ...lockFlag,
     },
@@ -62,7 +63,11 @@ ${exitCodes}`,
     summary: 'compress, list, describe and sign the programs, for the image of the operator',
     flags: {
       output: { value: 'folder', short: 'o', default: 'dist/payload', help: 'packed payload' },
-      'sign-key': { value: 'file', help: 'private key; without it the operator refuses the payload' },
+      'sign-key': {
+        value: 'file',
+        help: 'private key; without it the operator refuses the payload',
+        expected: notEmpty('the path of a key'),
+      },
       ...lockFlag,
     },
     argument: folder('programs that `wmco payload fetch` has downloaded'),
