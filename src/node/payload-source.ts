@@ -103,7 +103,7 @@ async function signedChecksums(folder: string, key: TrustedKey): Promise<Checksu
   const content = await readBytes(path);
   const signature = await readFile(join(folder, signatureFile), 'latin1').catch((cause: unknown) => {
     throw new AppError('PAYLOAD_UNSIGNED', `${join(folder, signatureFile)} cannot be read: the payload is not signed`, {
-      remedy: 'Use a payload that `wmco payload pack` has made.',
+      remedy: 'Use a payload that `wmco payload pack --sign-key` has made.',
       cause,
     });
   });

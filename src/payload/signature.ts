@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import { AppError, messageOf } from '#base/errors.ts';
+import { AppError, messageOf, shown } from '#base/errors.ts';
 
 /** Name of the list of checksums in a payload, and of the signature over its bytes. */
 export const [checksumFile, signatureFile] = ['sha256sum', 'sha256sum.sig'] as const;
@@ -47,13 +47,22 @@ function signatureBytes(text: string): Buffer | undefined {
   return bytes.length === 64 && `${bytes.toString('base64')}\n` === text ? bytes : undefined;
 }
 
-function readPrivateKey(pem: string, name: string): KeyObject {
+export function readPrivateKey(pem: string, name: string): KeyObject {
+  if (pem.includes('ENCRYPTED'))
+    throw keyInvalid(
+      `${name} is encrypted`,
+      `Decrypt it where only you can read it, such as with \`openssl pkey -in ${shown(name)} -out FILE\`.`,
+    );
   try {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'ed25519') return key;
     throw new Error(`its type is ${key.asymmetricKeyType}`);
   } catch (cause) {
-    throw keyInvalid(`${name} is not an Ed25519 private key in PEM`, cause);
+    throw keyInvalid(
+      `${name} is not an Ed25519 private key in PEM (${messageOf(cause)})`,
+      'Pass the private key of a pair that `wmco payload keygen` has created.',
+      cause,
+    );
   }
 }
 
@@ -65,15 +74,16 @@ export function readPublicKey(pem: string, name: string): KeyObject {
     if (key.asymmetricKeyType === 'ed25519') return key;
     throw new Error(`its type is ${key.asymmetricKeyType}`);
   } catch (cause) {
-    throw keyInvalid(`${name} is not an Ed25519 public key in PEM`, cause);
+    throw keyInvalid(
+      `${name} is not an Ed25519 public key in PEM (${messageOf(cause)})`,
+      'Pass the public key of a pair that `wmco payload keygen` has created.',
+      cause,
+    );
   }
 }
 
-function keyInvalid(message: string, cause: unknown): AppError {
-  return new AppError('PAYLOAD_KEY_INVALID', `${message} (${messageOf(cause)})`, {
-    remedy: 'Create a pair of keys with `wmco payload keygen`.',
-    cause,
-  });
+function keyInvalid(message: string, remedy: string, cause?: unknown): AppError {
+  return new AppError('PAYLOAD_KEY_INVALID', message, { remedy, cause });
 }
 
 function unsigned(message: string): AppError {

@@ -16,6 +16,8 @@ export interface Verified {
   /** How many programs were checked. */
   programs: number;
   problems: readonly AppError[];
+  /** Programs that were not compared, because the lock has no checksum of what a site builds. */
+  unchecked?: readonly string[];
 }
 
 /** A program may have this size unpacked; more is a bomb. */
@@ -34,7 +36,8 @@ export async function verifyFetched(folder: string, lock: PayloadLock): Promise<
     else if (sha256 !== unverified)
       problems.push(...differences(join(folder, path), await sumOf(join(folder, path)), sha256));
   }
-  return { programs: files.length, problems };
+  const unchecked = files.filter(({ sha256, kind }) => sha256 === unverified && kind === 'built');
+  return { programs: files.length, problems, unchecked: unchecked.map(({ path }) => path) };
 }
 
 export interface VerifyPackedOptions {

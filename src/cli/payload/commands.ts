@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CommandLine, type ParsedLine, usage } from '#base/command-line.ts';
 import { AppError } from '#base/errors.ts';
@@ -7,7 +7,7 @@ import { payloadFiles } from '#node/payload.ts';
 import { isSystemError } from '#payload/fetch/failures.ts';
 import { packedFile, packPayload } from '#payload/pack.ts';
 import { releaseKey } from '#payload/release-key.ts';
-import { newKeyPair } from '#payload/signature.ts';
+import { newKeyPair, readPrivateKey } from '#payload/signature.ts';
 import { verifyFetched, verifyPacked } from '#payload/verify.ts';
 import { errorText, unwritableError } from '../output.ts';
 import { printable, safe } from '../safe-text.ts';
@@ -33,15 +33,22 @@ export const payloadCommands: Readonly<Record<PayloadCommandName, Run>> = {
     const folder = folderOf(context);
     const { terminal, parsed } = context;
     const { key: keyFile = '', lock = '' } = parsed.values;
-    const isPacked = existsSync(join(folder, packedFile.list));
+    // A key asks for a signature: a folder without one must not pass, whatever else is in it.
+    const isPacked = keyFile !== '' || existsSync(join(folder, packedFile.list));
     const key = await publicKey(keyFile);
-    const { programs, problems } = isPacked
+    const {
+      programs,
+      problems,
+      unchecked = [],
+    } = isPacked
       ? await verifyPacked({ folder, key, wanted: payloadFiles })
       : await verifyFetched(folder, (await readLock(lock)).lock);
     for (const problem of problems) terminal.err(safe`${errorText(problem)}\n`);
     if (problems.length > 0) return 1;
+    for (const path of unchecked)
+      terminal.err(printable(`Note: ${path} was not compared: the lock has no checksum of what you build\n`));
     const against = isPacked ? `signed by ${key.keyName}` : `as in ${lock}`;
-    terminal.out(printable(`${folder}: ${programs} programs, ${against}\n`));
+    terminal.out(printable(`${folder}: ${programs - unchecked.length} programs, ${against}\n`));
     return 0;
   },
 
@@ -54,7 +61,7 @@ export const payloadCommands: Readonly<Record<PayloadCommandName, Run>> = {
       signKey === ''
         ? undefined
         : {
-            privatePem: await readText(signKey, 'the private key', 'Create one with `wmco payload keygen`.'),
+            privatePem: await privateKey(signKey),
             keyName: signKey,
           };
     const options = {
@@ -79,7 +86,10 @@ export const payloadCommands: Readonly<Record<PayloadCommandName, Run>> = {
     const { output = '' } = parsed.values;
     const { privatePem, publicPem } = newKeyPair();
     await writeNew(`${output}.pem`, privatePem, 0o600);
-    await writeNew(`${output}.pub`, publicPem, 0o644);
+    await writeNew(`${output}.pub`, publicPem, 0o644).catch(async (error: unknown) => {
+      await rm(`${output}.pem`);
+      throw error;
+    });
     terminal.out(printable(`${output}.pem: private key; keep it secret\n${output}.pub: public key\n`));
     return 0;
   },
@@ -89,6 +99,13 @@ function folderOf({ line, parsed }: PayloadContext): string {
   const [folder = ''] = parsed.args;
   if (folder === '') throw usage(line, 'missing the folder');
   return folder;
+}
+
+/** Checked before the work begins. */
+async function privateKey(path: string): Promise<string> {
+  const pem = await readText(path, 'the private key', 'Create one with `wmco payload keygen`.');
+  readPrivateKey(pem, path);
+  return pem;
 }
 
 async function publicKey(path: string): Promise<{ publicPem: string; keyName: string }> {

@@ -63,6 +63,10 @@ describe('keygen', () => {
     const again = await runPayload(['keygen', '-o', name]);
     expect([again.code, again.err]).toEqual([1, expect.stringContaining('a key is never replaced')]);
     expect(await readFile(`${name}.pub`, 'utf8')).toBe(text);
+    // No half of a pair is left.
+    await rm(`${name}.pem`);
+    expect((await runPayload(['keygen', '-o', name])).code).toBe(1);
+    expect(await readdir(root)).toEqual(['own.pub']);
   });
 });
 
@@ -173,6 +177,29 @@ describe('pack', () => {
     const unsigned = await runPayload(['verify', join(root, 'out')]);
     expect([unsigned.code, unsigned.err]).toEqual([1, expect.stringContaining('the payload is not signed')]);
   });
+});
+
+test('pack refuses a private key that it cannot use before it packs, and tells how to decrypt one', async () => {
+  const { folder, lock, root } = await fetchedPayload();
+  const key = join(root, 'key.pem');
+  const pack = () => runPayload(['pack', folder, '--lock', lock, '--sign-key', key, '-o', join(root, 'out')]);
+  execFileSync('openssl', ['genpkey', '-algorithm', 'ed25519', '-aes256', '-pass', 'pass:secret', '-out', key]);
+  expect((await pack()).err).toMatch(
+    /^error: PAYLOAD_KEY_INVALID: \S+ is encrypted\n  -> Decrypt it .*openssl pkey -in/,
+  );
+  execFileSync('openssl', ['genpkey', '-algorithm', 'ed448', '-out', key]);
+  expect((await pack()).err).toMatch(
+    /^error: PAYLOAD_KEY_INVALID: \S+ is not an Ed25519 private key in PEM \(its type is ed448\)/,
+  );
+});
+
+test('an empty name of a key is an error, not the key of the release or no signature', async () => {
+  const { folder } = await fetchedPayload();
+  for (const words of [
+    ['verify', folder, '--key', ''],
+    ['pack', folder, '--sign-key', ''],
+  ])
+    expect((await runPayload(words)).err).toMatch(/^error: --[\w-]+ is "", not the path of a key\n/);
 });
 
 test('pack names an output that cannot be written', async () => {
@@ -306,6 +333,14 @@ describe('verify', () => {
         `error: PAYLOAD_DAMAGED: ${join(folder, 'kube-node/kube-proxy.exe')}`,
       ],
     ]);
+  });
+
+  test('with a key refuses a folder that is not signed, whatever the lock says about it', async () => {
+    const { folder, lock, root } = await fetchedPayload();
+    expect((await runPayload(['verify', folder, '--lock', lock])).code).toBe(0);
+    await runPayload(['keygen', '-o', join(root, 'key')]);
+    const run = await runPayload(['verify', folder, '--lock', lock, '--key', join(root, 'key.pub')]);
+    expect([run.code, run.err]).toEqual([1, expect.stringContaining('SHA256SUMS cannot be read')]);
   });
 
   test('takes no private key for a public one, and says which file cannot be read', async () => {
