@@ -67,6 +67,8 @@ async function release(values: Readonly<Record<keyof typeof flags, string>>): Pr
     output: resolve(output),
     images,
     ...(payload && { payload: resolve(payload) }),
+    // Once more: the folder may have changed since.
+    checkPayload: copy => checkPayload(copy, values['payload-key']),
     progress: text => console.error(text),
   });
   console.log(`${output}: release ${build.release}, version ${build.version}`);

@@ -142,6 +142,22 @@ test('a release replaces a former one, and nothing else', async () => {
   expect(existsSync(join(output, 'notes.txt'))).toBe(true);
 });
 
+test('the payload is checked where it is in the image, so that no other bytes get there', async () => {
+  const [folder, payload] = [newFolder(), newPayload()];
+  const seen: string[] = [];
+  const checkPayload = async (copy: string) => {
+    seen.push(readFileSync(join(copy, 'kubelet.exe.tar.gz'), 'utf8'), copy);
+    throw new Error('not signed');
+  };
+  const made = makeRelease({ build, output: join(folder, 'release'), payload, checkPayload }, async () => {
+    writeFileSync(join(payload, 'kubelet.exe.tar.gz'), 'changed');
+    return program;
+  });
+  await expect(made).rejects.toThrow('not signed');
+  expect(seen).toEqual(['changed', expect.stringMatching(/\/image\/rootfs\/payload$/)]);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
 test('a release that fails leaves nothing behind', async () => {
   const folder = newFolder();
   const output = join(folder, 'release');

@@ -14,6 +14,8 @@ export interface ReleaseOptions {
   output: string;
   /** Folder with a packed payload. */
   payload?: string;
+  /** Checks the copy of the payload that becomes part of the image. */
+  checkPayload?: (folder: string) => Promise<void>;
   /** Image references other than the usual tags; by digest once the images are pushed. */
   images?: Partial<ReleaseImages>;
   cache?: string;
@@ -38,8 +40,10 @@ const releaseParts: readonly Part[] = [
   { path: 'wmco', make: (path, { program }) => copyFile(program.path, path) },
   {
     path: 'image',
-    make: (folder, { build, program, payload }) =>
-      writeImageContext({ folder, build, program, ...(payload !== undefined && { payload }) }),
+    make: async (folder, { build, program, payload, checkPayload }) => {
+      await writeImageContext({ folder, build, program, ...(payload !== undefined && { payload }) });
+      if (payload !== undefined) await checkPayload?.(join(folder, 'rootfs', 'payload'));
+    },
   },
   { path: 'manifests', make: (path, { images }) => writeManifests(path, images) },
   { path: 'bundle', make: (path, { build, images }) => writeOlmContext(path, 'bundle', build, images) },
