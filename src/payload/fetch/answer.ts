@@ -25,9 +25,10 @@ export function rangeOf(answer: Answer, asked: Asked): Range | 'restart' | undef
     : 'restart';
 }
 
-/** Some servers ignore If-Range. */
-function isSame({ headers: { etag } }: Answer, { validator }: Asked): boolean {
-  return etag === undefined || !validator.startsWith('"') || etag === validator;
+/** Some servers ignore If-Range. An answer need not repeat the date. */
+function isSame({ headers: { etag, 'last-modified': modified } }: Answer, { validator }: Asked): boolean {
+  const own = validator.startsWith('"') ? etag : modified;
+  return own === undefined || validator === '' || own === validator;
 }
 
 function restOf(contentRange: string, { from }: Asked): Range | undefined {

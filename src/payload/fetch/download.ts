@@ -159,6 +159,13 @@ async function checkedRange(answer: Answer, asked: Asked, { wanted, now }: { wan
     await deletePartial(wanted.partial);
     throw new Transient('the server cannot continue the download, which starts again');
   }
+  // Without a size or chunks, a cut connection looks like the end of the file.
+  if (wanted.sha256 === undefined && range.total === undefined && answer.headers['transfer-encoding'] === undefined)
+    throw downloadFailed(
+      wanted.url,
+      'the server does not tell how large it is, so nobody would notice a cut download',
+      'Enter the SHA-256 that the vendor publishes in the lock.',
+    );
   checkSize(wanted, range.total);
   return range;
 }
