@@ -1,6 +1,7 @@
+import { parseDocument } from 'yaml';
 import { AppError, shown } from '#base/errors.ts';
 import { Fields } from '#base/fields.ts';
-import { yamlIn } from '#base/yaml-text.ts';
+import { hasCollectionKeys } from '#base/yaml-keys.ts';
 
 /** The files of a payload for one Kubernetes minor, with their sources and checksums. */
 export interface PayloadLock {
@@ -46,8 +47,8 @@ export interface WantedFile {
 
 /** Parses a lock that has each of the wanted paths once, and no other. */
 export function parseLock(text: string, label: string, wanted: readonly WantedFile[]): PayloadLock {
-  const value = yamlIn(text);
-  if (value === undefined) throw invalid(label, 'is not valid YAML');
+  const value = valueIn(text);
+  if (value === undefined) throw invalid(label, 'is not valid YAML, or has a key twice or an alias');
   const root = strict(new Fields(value, label), ['kubernetes', 'sources']);
   const kubernetes = matching(root, 'kubernetes', /^v1\.\d{1,3}$/, 'a Kubernetes minor such as v1.36');
   const sources = root.objects('sources').map(readSource);
@@ -70,6 +71,17 @@ export function parseLock(text: string, label: string, wanted: readonly WantedFi
   const missing = wanted.filter(({ source, isOptional }) => isOptional !== true && !paths.includes(source));
   if (missing.length > 0) throw invalid(label, `has no source of ${missing.map(({ source }) => source).join(', ')}`);
   return { kubernetes, sources };
+}
+
+/** Each value once, and where it is used: a reader must see what counts, and `pinLock` replaces it there. */
+function valueIn(text: string): unknown {
+  const document = parseDocument(text, { logLevel: 'error', prettyErrors: false });
+  if (document.errors.length > 0 || hasCollectionKeys(document)) return undefined;
+  try {
+    return document.toJS({ maxAliasCount: 0 });
+  } catch {
+    return undefined;
+  }
 }
 
 function checkUnique(names: readonly string[], what: string, label: string): void {
@@ -115,12 +127,7 @@ function readOrigin(fields: Fields, kind: Origin['kind']): Origin {
     case 'image':
       return {
         kind,
-        reference: matching(
-          fields,
-          kind,
-          /^[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}:[\w.-]{1,128}$/,
-          'an image with registry and tag',
-        ),
+        reference: image(fields, kind),
         platform: matching(
           fields,
           'platform',
@@ -149,6 +156,15 @@ function readFile(fields: Fields, hasMember: boolean): LockFile {
     member: hasMember ? matching(fields, 'member', safePath, 'a relative path') : '',
     sha256: matching(fields, 'sha256', sum, sumText),
   };
+}
+
+function image(fields: Fields, name: string): string {
+  const pattern =
+    /^(?!.*[/:]\.{1,2}(?:[/:]|$))[a-z0-9.-]{1,253}(?::\d{1,5})?(?:\/[a-z0-9._-]{1,128}){1,8}:[\w.-]{1,128}$/;
+  const text = matching(fields, name, pattern, 'an image with registry and tag');
+  // The pattern allows ports and hosts that do not exist.
+  if (URL.canParse(`https://${text}`)) return text;
+  throw invalid(fields.label, `${fields.path}.${name} is ${shown(text)}, not an image with registry and tag`);
 }
 
 function url(fields: Fields, name: string): string {

@@ -75,6 +75,46 @@ describe('checksums that nobody has checked', () => {
     expect(await readFile(vendor.lock, 'utf8')).toBe(pinned);
   });
 
+  const overlay = '/files/hybrid-overlay-node.exe';
+  const first = (vendor: Vendor) => fetchFrom(vendor, '--trust-first-download', '--only', 'hybrid-overlay-node');
+
+  test('are not entered for a download of which nobody can tell whether it was cut', async () => {
+    const vendor = await startVendor({ isPinned: false });
+    const content = vendor.served.get(overlay) ?? Buffer.alloc(0);
+    vendor.faults.set(overlay, (_, answer) => {
+      answer.socket?.end(Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), content.subarray(0, 50_000)]));
+    });
+    const run = await first(vendor);
+    expect([run.code, run.err]).toEqual([1, expect.stringContaining('the server does not tell how large it is')]);
+    expect(sumsOf(await lockOf(vendor))['hybrid-overlay-node.exe']).toBe('unverified');
+  });
+
+  test('are not entered for parts of two files, from a server that has only dates and ignores If-Range', async () => {
+    const vendor = await startVendor({ isPinned: false });
+    const content = vendor.served.get(overlay) ?? Buffer.alloc(0);
+    const partial = join(vendor.output, '.downloads', 'hybrid-overlay-node.hybrid-overlay-node.exe');
+    vendor.faults.set(overlay, ({ headers }, answer, turn) => {
+      const [, from = '0'] = /^bytes=(\d+)-$/.exec(String(headers['range'])) ?? [];
+      const rest = content.subarray(Number(from));
+      answer.writeHead(from === '0' ? 200 : 206, {
+        'last-modified': `Mon, 0${turn === 1 ? 1 : 8} Jan 2024 00:00:00 GMT`,
+        'content-length': rest.length,
+        ...(from !== '0' && { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` }),
+      });
+      if (turn > 1) {
+        answer.end(rest);
+        return;
+      }
+      answer.write(Buffer.from(content).fill(1, 100).subarray(0, 70_000));
+      void expect
+        .poll(async () => (await stat(partial).catch(() => undefined))?.size)
+        .toBe(70_000)
+        .finally(() => answer.destroy());
+    });
+    expect((await first(vendor)).code).toBe(0);
+    expect(sumsOf(await lockOf(vendor))['hybrid-overlay-node.exe']).toBe(sha256(content));
+  });
+
   test('a lock behind a link is changed where it is', async () => {
     const vendor = await startVendor({ isPinned: false });
     const target = join(vendor.root, 'v1.36.yaml');
@@ -97,6 +137,38 @@ test('a member that differs from the lock is named, and nothing of its archive i
   );
   expect((await readdir(vendor.output)).filter(path => !path.startsWith('.'))).toEqual([]);
 });
+
+const ambiguous: [what: string, change: (text: string) => string][] = [
+  ['a key twice', text => text.replace(/( +)sha256: (\S+)/, '$1sha256: $2\n$1sha256: unverified')],
+  [
+    'an alias',
+    text => text.replace(/sha256: \S+/, 'sha256: &one unverified').replace(/sha256: [^&]\S+/, 'sha256: *one'),
+  ],
+  [
+    'a key twice, as JSON',
+    text => text.replace(/[^]*/, '{"kubernetes": "v1.36", "kubernetes": "v1.35", "sources": []}'),
+  ],
+];
+for (const [what, change] of ambiguous)
+  test(`a lock that has ${what} is refused`, async () => {
+    const vendor = await startVendor();
+    await writeFile(vendor.lock, change(await readFile(vendor.lock, 'utf8')));
+    expect(await fetchFrom(vendor)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is not valid YAML, or has a key twice or an alias') as string,
+    });
+  });
+
+for (const image of ['quay.io:99999/a:1', 'quay.io/../a:1', 'quay.io/a:..'])
+  test(`a lock with the image ${image} is refused`, async () => {
+    const vendor = await startVendor();
+    const source = vendor.sources.find(({ name }) => name === 'hybrid-overlay-node');
+    delete source?.['file'];
+    source?.files.forEach(file => (file.member = 'a.exe'));
+    Object.assign(source ?? {}, { image, platform: 'linux/amd64', digest: 'unverified' });
+    await vendor.writeLock();
+    expect((await fetchFrom(vendor)).err).toContain(`image is "${image}", not an image with registry and tag`);
+  });
 
 const doubles: [what: string, change: (vendor: Vendor) => void][] = [
   ['source "csi-proxy"', ({ sources }) => Object.assign(sources[0] ?? {}, { name: 'csi-proxy' })],
