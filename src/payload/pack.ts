@@ -35,6 +35,8 @@ export interface PackOptions {
   /** RFC 3339: the date of the SBOM. */
   created: string;
   progress?: (path: string, packedBytes: number) => void;
+  /** Nothing is left of what it stops. */
+  signal?: AbortSignal;
 }
 
 /** Packs the programs: archives, list of their contents, lock, SBOM and signatures. Two runs give the same bytes. */
@@ -62,12 +64,13 @@ export async function packPayload(options: PackOptions): Promise<void> {
   }
 }
 
-async function packFiles({ folder, lock, progress }: PackOptions, draft: string): Promise<SpdxFile[]> {
+async function packFiles({ folder, lock, progress, signal }: PackOptions, draft: string): Promise<SpdxFile[]> {
   const packed: SpdxFile[] = [];
   for (const source of lock.sources)
     for (const file of source.files) {
       const target = join(draft, `${file.path}.tar.gz`);
       await mkdir(dirname(target), { recursive: true });
+      signal?.throwIfAborted();
       packed.push({ path: file.path, sums: await packFile(join(folder, file.path), target, file, source) });
       progress?.(file.path, (await stat(target)).size);
     }

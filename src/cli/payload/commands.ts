@@ -73,7 +73,8 @@ export const payloadCommands: Readonly<Record<PayloadCommandName, Run>> = {
       ...(key && { signKey: key }),
       progress: (path: string, bytes: number) => terminal.err(printable(`packed ${path}: ${megabytes(bytes)}\n`)),
     };
-    await packPayload(options).catch((error: unknown) => {
+    await packPayload({ ...options, signal: terminal.signal }).catch((error: unknown) => {
+      if (terminal.signal.aborted) throw stopped(output);
       throw isSystemError(error) ? unwritableError(output, error) : error;
     });
     terminal.out(printable(`${output}: packed${key === undefined ? '' : ` and signed by ${signKey}`}\n`));
@@ -99,6 +100,12 @@ function folderOf({ line, parsed }: PayloadContext): string {
   const [folder = ''] = parsed.args;
   if (folder === '') throw usage(line, 'missing the folder');
   return folder;
+}
+
+function stopped(output: string): AppError {
+  return new AppError('INTERRUPTED', `${output} was not packed, because the command was stopped`, {
+    remedy: 'Run it again: nothing of it is left.',
+  });
 }
 
 /** Checked before the work begins. */

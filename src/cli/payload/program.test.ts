@@ -179,6 +179,15 @@ describe('pack', () => {
   });
 });
 
+test('pack stops with Ctrl-C, and leaves nothing half-done', async () => {
+  const { folder, lock, root } = await fetchedPayload();
+  const before = await readdir(root, { recursive: true });
+  const words = ['pack', folder, '--lock', lock, '-o', join(root, 'out')];
+  const run = await runPayload(words, { signal: AbortSignal.abort(new Error('SIGINT')) });
+  expect([run.code, run.err]).toEqual([1, expect.stringMatching(/^error: INTERRUPTED: /)]);
+  expect(await readdir(root, { recursive: true })).toEqual(before);
+});
+
 test('pack refuses a private key that it cannot use before it packs, and tells how to decrypt one', async () => {
   const { folder, lock, root } = await fetchedPayload();
   const key = join(root, 'key.pem');
