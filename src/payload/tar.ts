@@ -32,7 +32,7 @@ export async function* readTar(archive: AsyncIterable<Uint8Array>, fail: TarFail
   try {
     for (;;) {
       const header = await reader.take(blockBytes);
-      if (header.every(byte => byte === 0)) return;
+      if (header.every(byte => byte === 0)) return await reader.drain();
       const { path, bytes: ownBytes, type } = readHeader(header, fail);
       if (type === 'L' || type === 'x' || type === 'g' || type === 'K') {
         if (ownBytes > maxNameBytes) throw fail('has a file whose name is too long');
@@ -159,6 +159,11 @@ class BlockReader {
       return { done: false, value: piece };
     };
     return { [Symbol.asyncIterator]: () => ({ next }) };
+  }
+
+  /** A decompressor compares its checksum at the end. */
+  async drain(): Promise<void> {
+    while ((await this.#chunks.next()).done !== true);
   }
 
   async close(): Promise<void> {

@@ -64,6 +64,11 @@ const flipped = (archive: Buffer, at: number) => {
   archive.writeUInt8(archive.readUInt8(at) ^ 1, at);
   return archive;
 };
+/** With the padding of a tape, the end of the tar comes long before that of gzip. */
+function flippedCrc(archive: Buffer): Buffer {
+  const packed = gzipSync(Buffer.concat([archive, Buffer.alloc(2_000_000)]));
+  return flipped(packed, packed.length - 8);
+}
 const twice = Buffer.concat([tarOf({ [member]: 'one' }).subarray(0, 1024), tarOf({ [member]: program })]);
 
 const hostile: [about: string, archive: Uint8Array, error: string][] = [
@@ -77,6 +82,7 @@ const hostile: [about: string, archive: Uint8Array, error: string][] = [
   ['a tar that was cut', gzipSync(tarOf(good).subarray(0, 5000)), 'ends too early'],
   ['a gzip that was cut', gzipSync(tarOf(good)).subarray(0, 5000), 'cannot be unpacked'],
   ['a bit flipped in gzip', flipped(gzipSync(tarOf(good)), 40_000), 'archive '],
+  ['a wrong checksum of gzip behind the end of the tar', flippedCrc(tarOf(good)), 'cannot be unpacked'],
   ['a page of HTML', Buffer.from('<html>'.repeat(500)), 'is not a tar archive'],
   ['nothing', Buffer.alloc(0), 'ends too early'],
   ['a program of more than a gigabyte', tarOf({ [member]: program }, { size: '77777777777' }), 'ends too early'],
