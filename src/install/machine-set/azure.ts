@@ -51,8 +51,12 @@ function windowsDisk(spec: ProviderSpec, disk: Fields, isSecured: boolean): Prov
 
 /** Many types of machines run images of one generation only, and that of the Linux set is one that works. */
 function generationOf(spec: ProviderSpec): 1 | 2 {
-  const { resourceID, sku } = recordIn(spec, 'image');
-  return [resourceID, sku].some(name => typeof name === 'string' && /gen2|-g2/i.test(name)) ? 2 : 1;
+  // Trusted launch and confidential machines are of the second.
+  if (recordIn(spec, 'securityProfile')['settings'] !== undefined) return 2;
+  const { resourceID = '', sku = '' } = recordIn(spec, 'image');
+  if (resourceID !== '') return /gen2|-g2/i.test(String(resourceID)) ? 2 : 1;
+  // In the marketplace aro_419 and rh-ocp-worker-gen1 are of the first; 419-v2 and rh-ocp-worker of the second.
+  return sku === '' || /^aro_|gen1/i.test(String(sku)) ? 1 : 2;
 }
 
 function publicImage(release: string, generation: 1 | 2): ProviderSpec {

@@ -217,11 +217,37 @@ test('--windows-version selects the public image', () => {
   expect(JSON.stringify(specIn(make('GCP', { version })))).toContain('family/windows-2025-core');
 });
 
-test('Azure: the public image is of the generation of the Linux set', () => {
-  const image = {
-    ...linuxSpecs.Azure.image,
-    resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/images/rhcos',
-  };
-  const made = make('Azure', {}, [linuxSet({ ...linuxSpecs.Azure, image })]);
-  expect(specIn(made)).toMatchObject({ image: { sku: '2022-datacenter-smalldisk' } });
-});
+const generations: [image: Record<string, string>, more: Record<string, unknown>, generation: 1 | 2][] = [
+  [{ resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/images/rhcos' }, {}, 1],
+  [
+    { resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/galleries/g/images/rhcos-gen2/versions/latest' },
+    {},
+    2,
+  ],
+  [{ publisher: 'azureopenshift', offer: 'aro4', sku: 'aro_419', resourceID: '' }, {}, 1],
+  [{ publisher: 'azureopenshift', offer: 'aro4', sku: '419-v2', resourceID: '' }, {}, 2],
+  [{ publisher: 'redhat', offer: 'rh-ocp-worker', sku: 'rh-ocp-worker', resourceID: '' }, {}, 2],
+  [{ publisher: 'redhat', offer: 'rh-ocp-worker', sku: 'rh-ocp-worker-gen1', resourceID: '' }, {}, 1],
+  [
+    { resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/images/rhcos' },
+    { securityProfile: { settings: { securityType: 'TrustedLaunch' } } },
+    2,
+  ],
+];
+for (const [image, more, generation] of generations) {
+  test(`Azure: the public image is of generation ${generation} for ${image['sku'] ?? image['resourceID']}${more['securityProfile'] ? ', secured' : ''}`, () => {
+    const { securityProfile: _, ...spec } = linuxSpecs.Azure;
+    const made = make('Azure', {}, [linuxSet({ ...spec, ...more, image })]);
+    const sku = `2022-datacenter-smalldisk${generation === 2 ? '-g2' : ''}`;
+    expect(specIn(made)).toMatchObject({ image: { sku } });
+  });
+}
+
+for (const deviceName of ['/dev/xvda', '/dev/sda1']) {
+  test(`AWS: the disk ${deviceName} is the root disk and listed once, and other disks stay`, () => {
+    const data = { deviceName: '/dev/xvdb', ebs: { volumeSize: 10 } };
+    const blockDevices = [{ deviceName, ebs: { volumeSize: 200 } }, data];
+    const made = make('AWS', {}, [linuxSet({ ...linuxSpecs.AWS, blockDevices })]);
+    expect(specIn(made)['blockDevices']).toEqual([{ ebs: { volumeSize: 200, volumeType: 'gp3' } }, data]);
+  });
+}
