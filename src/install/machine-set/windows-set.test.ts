@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { infrastructureName, linuxSet, linuxSpecs } from '../../../test/kit/machine-sets.ts';
-import { make, type PlatformType, releaseOf, specIn } from '../../../test/kit/windows-sets.ts';
+import { knownSize, make, type PlatformType, releaseOf, specIn } from '../../../test/kit/windows-sets.ts';
 import type { WindowsSet, WindowsSetWishes } from './windows-set.ts';
 
 /** Members of the providerSpec that differ from those of the Linux set; `undefined` for those that are left out. */
@@ -47,7 +47,7 @@ const rows: [PlatformType, name: string, want: Record<string, unknown>, notes: R
       },
       userDataSecret: { name: 'windows-user-data', namespace: 'openshift-machine-api' },
     },
-    [/securityProfile .* left out/],
+    [/securityProfile\.settings .* left out/],
   ],
   [
     'GCP',
@@ -216,6 +216,19 @@ test('--windows-version selects the public image', () => {
   expect(specIn(make('Azure', { version }))).toMatchObject({ image: { sku: '2025-datacenter-smalldisk-g2' } });
   expect(JSON.stringify(specIn(make('GCP', { version })))).toContain('family/windows-2025-core');
 });
+
+const profiles: [before: object, after: object | undefined, notes: number][] = [
+  [{ encryptionAtHost: true }, { encryptionAtHost: true }, 0],
+  [{ encryptionAtHost: true, settings: {} }, { encryptionAtHost: true, settings: {} }, 0],
+  [{ encryptionAtHost: true, settings: { securityType: 'TrustedLaunch' } }, { encryptionAtHost: true }, 1],
+  [{ settings: { securityType: 'ConfidentialVM' } }, undefined, 1],
+];
+for (const [securityProfile, after, count] of profiles) {
+  test(`Azure: of ${JSON.stringify(securityProfile)} stays what any image can have`, () => {
+    const made = make('Azure', {}, [linuxSet({ ...linuxSpecs.Azure, securityProfile }, { annotations: knownSize })]);
+    expect([specIn(made)['securityProfile'], made.notes.length]).toEqual([after, count]);
+  });
+}
 
 const generations: [image: Record<string, string>, more: Record<string, unknown>, generation: 1 | 2][] = [
   [{ resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/images/rhcos' }, {}, 1],
