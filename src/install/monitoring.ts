@@ -3,6 +3,7 @@ import type { Manifest } from '#operator/rbac-manifests.ts';
 import { recordingRules } from './recording-rules.ts';
 
 const account = { name: 'prometheus-k8s', namespace: 'openshift-monitoring' };
+export const rulesName = 'windows-prometheus-k8s-rules';
 const rbacGroup = 'rbac.authorization.k8s.io';
 const labels = { 'app.kubernetes.io/name': operatorName };
 
@@ -23,7 +24,7 @@ export function monitoringManifests(namespace: string): Manifest[] {
       apiVersion: 'monitoring.coreos.com/v1',
       kind: 'PrometheusRule',
       metadata: {
-        name: 'windows-prometheus-k8s-rules',
+        name: rulesName,
         namespace,
         labels: { ...labels, prometheus: 'k8s', role: 'alert-rules' },
       },

@@ -12,7 +12,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import type { KubeResource, Resource } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { machines, prometheusRules } from '../../src/kube/resources-openshift.ts';
+import { machines } from '../../src/kube/resources-openshift.ts';
 import { allObjects, settledObjects } from '../kit/cluster/all-objects.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { installDefinitions } from '../kit/cluster/openshift-crds.ts';
@@ -37,7 +37,7 @@ beforeAll(async () => {
   kubeconfig = join(cluster.folder, 'kubeconfig');
   await installDefinitions(client);
   await client.delete(kinds.customResourceDefinitions, 'windowsinstances.windowsmachineconfig.openshift.io');
-  for (const resource of [prometheusRules, subscriptions]) await serve(resource);
+  await serve(subscriptions);
   for (const name of Object.values(namespaceName).filter(each => each !== namespaceName.clusterApi))
     await client.create(kinds.namespaces, { metadata: { name } });
   untouched = await settledObjects(client);
@@ -47,7 +47,7 @@ afterAll(async () => {
   await cluster?.stop();
 });
 
-/** Kinds of which the API server checks nothing. */
+/** A kind of which the API server checks nothing. */
 async function serve(resource: Resource): Promise<void> {
   const { group, version, kind, plural } = resource;
   const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
@@ -149,12 +149,35 @@ test('the Go operator is not installed over', async () => {
     expect.stringMatching(/INSTALL_REFUSED: the Go operator runs in .*: pod "go-1" has the lock/),
   ]);
   expect(await allObjects(client)).toEqual(before);
+  for (const words of [['--yes'], ['--remove-nodes', '--yes']]) {
+    const uninstalled = await run('uninstall', ...words);
+    expect([uninstalled.code, uninstalled.err]).toEqual([
+      1,
+      expect.stringMatching(/UNINSTALL_REFUSED: the Go operator runs in .*: pod "go-1" has the lock/),
+    ]);
+  }
+  expect(await allObjects(client)).toEqual(before);
   await client.delete(kinds.pods, 'go-1', { namespace, gracePeriodSeconds: 0 });
   await expect.poll(() => client.find(kinds.configMaps, configMapName.leaderLock, { namespace })).toBeUndefined();
 });
 
+test('a Deployment of the Go operator is not uninstalled', async () => {
+  const labels = { name: operatorName };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'manager', image: 'go' }] } };
+  const spec = { replicas: 0, selector: { matchLabels: labels }, template };
+  await client.create(kinds.deployments, { metadata: { name: operatorName, namespace }, spec });
+  const before = await allObjects(client);
+  const { code, err } = await run('uninstall', '--remove-nodes', '--yes');
+  expect([code, err]).toEqual([1, expect.stringContaining('is that of the Go operator\n')]);
+  expect(await allObjects(client)).toEqual(before);
+  await client.delete(kinds.deployments, operatorName, { namespace });
+});
+
 test('everything is deleted again', async () => {
   expect((await run('install', '--apply', '--no-wait')).code).toBe(0);
+  // As the registry of OpenShift makes one for each account.
+  const annotations = { 'openshift.io/internal-registry-auth-token.service-account': operatorName };
+  await client.create(kinds.secrets, { metadata: { name: 'operator-dockercfg-x7k2q', namespace, annotations } });
   const { code, err } = await run('uninstall', '--remove-nodes', '--yes');
   expect([code, err]).toEqual([0, '']);
   await expect.poll(() => allObjects(client)).toEqual(untouched);

@@ -21,6 +21,7 @@ import { recordedTerminal } from '../kit/status-views.ts';
 /** `wmco install` on a real kube-apiserver with the real controllers of Deployments; only their pods are simulated. */
 
 const namespace = defaultNamespace;
+const crdName = 'windowsinstances.windowsmachineconfig.openshift.io';
 const [binary = ''] = findKubectls();
 let cluster: Cluster;
 let client: Client;
@@ -151,6 +152,26 @@ test('an upgrade shows what changes, keeps the number of pods, and names what is
   await client.delete(kinds.clusterRoles, metadata.name);
 });
 
+test('a name with a meaning in a shell is quoted in the commands that delete what is not needed', async () => {
+  const file = join(cluster.folder, 'shell.yaml');
+  const metadata = { name: 'x; touch $HOME', namespace: 'default', labels: { 'app.kubernetes.io/name': operatorName } };
+  const role = { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules: [] };
+  await writeFile(file, JSON.stringify(role));
+  expect((await tool('apply', '--server-side', '--field-manager', 'wmco-install', '-f', file)).ok).toBe(true);
+  expect((await install()).out).toMatch(/^ {2}kubectl delete roles\.rbac\.\S+ 'x; touch \$HOME' -n default$/m);
+  await client.delete(kinds.roles, metadata.name, { namespace: 'default' });
+});
+
+test('a Deployment without pods is not installed: the operator runs again, unless the number is of somebody else', async () => {
+  const scale = (replicas: number) =>
+    tool('scale', 'deployment', operatorName, '-n', namespace, `--replicas=${replicas}`);
+  expect((await scale(0)).ok).toBe(true);
+  const { code, err } = await install('--apply');
+  expect([code, err]).toEqual([1, expect.stringMatching(/INSTALL_CONFLICT: .*: \.spec\.replicas is set by /)]);
+  const forced = await install('--apply', '--force-conflicts', '--image', 'registry.example.com/operator:v12.0.0');
+  expect([forced.code, forced.out]).toEqual([0, expect.stringMatching(/^The operator runs: 1 of 1 pod available/m)]);
+});
+
 test('a field that somebody else has set is a conflict, and nothing is written', async () => {
   const file = join(cluster.folder, 'other.yaml');
   const spec = { template: { spec: { priorityClassName: 'system-node-critical' } } };
@@ -264,7 +285,7 @@ const writeMap = (name: string, data: Record<string, string>) =>
 const ofOperator = (name: string) =>
   /^(Secret|ServiceAccount) \S+\/windows-machine-config-operator(-token-\w+)?$/.test(name) ||
   /^(Deployment|ReplicaSet|Pod|ControllerRevision|Lease)\b/.test(name) ||
-  /^(Cluster)?Role(Binding)? \S*\/windows-machine-config-operator(-exporter|-discovery)?$/.test(name);
+  /^(Cluster)?Role(Binding)? \S*\/windows-machine-config-operator(-exporter|-discovery|-bootstrap)?$/.test(name);
 
 test('uninstall keeps the nodes and says so, and a new installation has them again', async () => {
   expect((await install('--apply')).code).toBe(0);
@@ -305,6 +326,39 @@ test('--remove-nodes is refused while no operator runs that could remove the hos
     ),
   ]);
   expect(await allObjects(client)).toEqual(before);
+});
+
+test('without the CRD --remove-nodes deletes nothing while Windows nodes are configured', async () => {
+  const place = { namespace };
+  const { spec, status } = await client.get(windowsInstances, '10.0.0.5', place);
+  await client.delete(kinds.customResourceDefinitions, crdName);
+  await expect.poll(() => client.find(kinds.customResourceDefinitions, crdName)).toBeUndefined();
+  const before = await settledObjects(client);
+  const { code, err } = await uninstall('--remove-nodes', '--yes');
+  expect([code, err]).toEqual([
+    1,
+    'error: UNINSTALL_REFUSED: 1 Windows node is configured, but the CustomResourceDefinition is missing: win-1\n' +
+      '  -> Run `wmco install --apply`, which takes the nodes over, and run the command again.\n',
+  ]);
+  expect((await uninstall('--dry-run')).out).toMatch(/^1 Windows node stays in service: win-1\./m);
+  expect(await settledObjects(client)).toEqual(before);
+  expect((await install('--apply')).code).toBe(0);
+  await client.create(windowsInstances, { metadata: { name: '10.0.0.5', ...place }, ...(spec && { spec }) });
+  const body = { status };
+  await client.patch(windowsInstances, '10.0.0.5', { type: 'merge', body }, { ...place, subresource: 'status' });
+});
+
+test('a pod whose Deployment is gone already is waited for', async () => {
+  const labels = { name: operatorName };
+  const container = { name: 'manager', image: 'x' };
+  await client.create(kinds.pods, { metadata: { name: 'late', namespace, labels }, spec: { containers: [container] } });
+  const { code, err } = await uninstall('--yes', '--timeout', '2s');
+  expect([code, err]).toEqual([1, expect.stringMatching(/UNINSTALL_UNFINISHED: a pod of Deployment \S+ still exists/)]);
+  expect(await client.find(kinds.clusterRoleBindings, operatorName)).toBeDefined();
+  const again = await uninstall('--yes', '--timeout', '2s');
+  expect([again.code, await client.find(kinds.clusterRoleBindings, operatorName)]).toEqual([1, expect.anything()]);
+  await client.delete(kinds.pods, 'late', { namespace, gracePeriodSeconds: 0 });
+  expect((await install('--apply')).code).toBe(0);
 });
 
 test('without hosts --remove-nodes leaves nothing behind, but a namespace that others use', async () => {

@@ -1,5 +1,5 @@
 import { operatorName } from '#contract/names.ts';
-import { ApiError } from '#kube/api-error.ts';
+import { isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { queryText, resourcePath } from '#kube/http/path.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
@@ -8,21 +8,32 @@ export interface ManagedObject extends KubeResource {
   metadata: KubeResource['metadata'] & { managedFields?: { manager?: string; operation?: string }[] };
 }
 
+const pageSize = 500;
+
+interface Page {
+  items: ManagedObject[];
+  apiVersion: string;
+  metadata?: { continue?: string };
+}
+
 /**
  * Objects with the label of the operator, in all namespaces. As the server sends them: other lists come without their
- * managers. Empty where the kind does not exist.
+ * managers. Empty where the kind does not exist. There are several for each Windows node, hence the pages.
  */
 export async function listLabelled(client: Client, resource: Resource, signal: AbortSignal): Promise<ManagedObject[]> {
-  const query = queryText({ labelSelector: `app.kubernetes.io/name=${operatorName}`, limit: 500 });
-  try {
-    const list = await client.raw<{ items: ManagedObject[]; apiVersion: string }>(
-      'GET',
-      `${resourcePath(resource, {})}${query}`,
-      { signal },
-    );
-    return list.items.map(each => ({ ...each, apiVersion: list.apiVersion, kind: resource.kind }));
-  } catch (error) {
-    if (error instanceof ApiError && [403, 404].includes(error.code)) return [];
-    throw error;
-  }
+  const found: ManagedObject[] = [];
+  let next = '';
+  do {
+    const query = queryText({
+      labelSelector: `app.kubernetes.io/name=${operatorName}`,
+      limit: pageSize,
+      continue: next === '' ? undefined : next,
+    });
+    const path = `${resourcePath(resource, {})}${query}`;
+    const page = await client.raw<Page>('GET', path, { signal }).catch(unless(isNotFound));
+    if (page === undefined) return [];
+    found.push(...page.items.map(each => ({ ...each, apiVersion: page.apiVersion, kind: resource.kind })));
+    next = page.metadata?.continue ?? '';
+  } while (next !== '');
+  return found;
 }

@@ -1,4 +1,5 @@
 import { isRecord } from '#base/fields.ts';
+import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import { customResourceDefinitions, namespaces, secrets } from '#kube/resources.ts';
@@ -76,7 +77,11 @@ async function findObsolete(objects: readonly KubeResource[], { client, signal }
   const wanted = new Set(objects.map(nameOf));
   const kept: readonly Resource[] = [customResourceDefinitions, namespaces, secrets];
   const kinds = installedKinds.filter(each => !kept.includes(each));
-  const lists = await Promise.all(kinds.map(each => listLabelled(client, each, signal)));
+  const noneIfForbidden = (error: unknown) => {
+    if (error instanceof ApiError && error.code === 403) return [];
+    throw error;
+  };
+  const lists = await Promise.all(kinds.map(each => listLabelled(client, each, signal).catch(noneIfForbidden)));
   return lists.flat().filter(each => isApplied(each) && !wanted.has(nameOf(each)));
 }
 

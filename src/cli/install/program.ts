@@ -138,7 +138,8 @@ class InstallSession {
       const { plural, group } = resourceOf(object);
       const { name = '', namespace } = object.metadata;
       const kind = group === '' ? plural : `${plural}.${group}`;
-      this.#print(`  kubectl delete ${kind} ${name}${namespace === undefined ? '' : ` -n ${namespace}`}`);
+      // Names of roles may contain anything, and a shell reads this.
+      this.#print(`  kubectl delete ${kind} ${shellWord(name)}${namespace === undefined ? '' : ` -n ${namespace}`}`);
     }
   }
 

@@ -75,30 +75,31 @@ export async function checkInstallable(facts: ClusterFacts, deps: RefusalDeps): 
       `Run the command again when \`kubectl get ${what.toLowerCase()} ${ending.metadata.name}\` does not find it.`,
     );
   }
-  await checkGoOperator(facts, deps);
+  const go = await findGoOperator(facts, deps);
+  if (go !== undefined) throw refused(go.message, `${go.remedy}; nodes stay, and this command adopts them.`);
 }
 
 /** The operator that this one replaces has the same names, and two must not work on the same hosts. */
-async function checkGoOperator(
-  { deployment }: ClusterFacts,
+export async function findGoOperator(
+  { deployment }: Pick<ClusterFacts, 'deployment'>,
   { client, namespace, signal }: RefusalDeps,
-): Promise<void> {
+): Promise<{ message: string; remedy: string } | undefined> {
   if (deployment !== undefined && deployment.metadata.labels?.['app.kubernetes.io/name'] !== operatorName) {
-    throw refused(
-      `Deployment ${namespace}/${operatorName} is that of the Go operator`,
-      `Run \`kubectl delete deployment ${operatorName} -n ${namespace}\`; nodes stay, and this command adopts them.`,
-    );
+    return {
+      message: `Deployment ${namespace}/${operatorName} is that of the Go operator`,
+      remedy: `Run \`kubectl delete deployment ${operatorName} -n ${namespace}\``,
+    };
   }
   const lock = await client.find(kinds.configMaps, configMapName.leaderLock, { namespace, signal });
   const isOurs = ownMember(lock?.metadata.annotations ?? {}, `${prefix}/lease`) !== undefined;
   const [owner] = lock?.metadata.ownerReferences ?? [];
-  if (lock === undefined || isOurs || owner === undefined) return;
+  if (lock === undefined || isOurs || owner === undefined) return undefined;
   const pod = await client.find(kinds.pods, owner.name, { namespace, signal });
-  if (pod === undefined || pod.metadata.uid !== owner.uid) return;
-  throw refused(
-    `the Go operator runs in namespace ${shown(namespace)}: pod ${shown(owner.name)} has the lock ${configMapName.leaderLock}`,
-    `Delete what runs it, such as its Deployment, and pod ${owner.name}; nodes stay, and this command adopts them.`,
-  );
+  if (pod === undefined || pod.metadata.uid !== owner.uid) return undefined;
+  return {
+    message: `the Go operator runs in namespace ${shown(namespace)}: pod ${shown(owner.name)} has the lock ${configMapName.leaderLock}`,
+    remedy: `Delete what runs it, such as its Deployment, and pod ${owner.name}`,
+  };
 }
 
 function refused(message: string, remedy: string): AppError {

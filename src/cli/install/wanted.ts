@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { toBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
-import { operatorName, prefix } from '#contract/names.ts';
+import { namespaceName, operatorName, prefix } from '#contract/names.ts';
 import { payloadKeySecret } from '#install/deployment.ts';
 import { defaultImage } from '#install/image-reference.ts';
 import { installManifests } from '#install/manifests.ts';
+import type { PlatformKind } from '#install/namespace.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import type { SecretObject } from '#kube/resources.ts';
 import { readPublicKey } from '#payload/signature.ts';
@@ -32,7 +33,7 @@ export async function wantedObjects(
   const key = options.payloadKey === undefined ? undefined : await readKey(options.payloadKey);
   const kind = options.platform ?? facts?.platform ?? 'kubernetes';
   const image = options.image ?? defaultImage(version);
-  const replicas = options.replicas ?? facts?.deployment?.spec?.replicas;
+  const replicas = options.replicas ?? runningReplicas(facts?.deployment);
   const manifests: KubeResource[] = installManifests({
     kind,
     namespace,
@@ -42,7 +43,7 @@ export async function wantedObjects(
     ...(facts && {
       hasAdmissionPolicies: facts.hasAdmissionPolicies,
       hasMonitoring: facts.hasMonitoring,
-      hasClusterApi: kind === 'openshift',
+      hasClusterApi: hasClusterApi(kind, facts),
     }),
   });
   const all = [
@@ -60,6 +61,15 @@ export async function wantedObjects(
     left: all.filter(isLeft),
     image,
   };
+}
+
+/** Undefined for none: a Deployment that is scaled to zero must run again. */
+function runningReplicas(deployment: ClusterFacts['deployment']): number | undefined {
+  return deployment?.spec?.replicas || undefined;
+}
+
+function hasClusterApi(kind: PlatformKind, { namespaces }: ClusterFacts): boolean {
+  return kind === 'openshift' && namespaces.has(namespaceName.clusterApi);
 }
 
 /** An upgrade without the flag must not fall back to the key of the release. */

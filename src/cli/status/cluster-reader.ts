@@ -32,6 +32,8 @@ export interface ClusterReaderDeps {
   /** Namespace of the operator. */
   namespace: string;
   clock: Clock;
+  /** Whether a cluster without the CRD is one without WindowsInstances, and not an error. */
+  isDefinitionOptional?: boolean;
 }
 
 export interface WatchedCluster extends AsyncDisposable {
@@ -145,7 +147,8 @@ async function readAll(deps: ClusterReaderDeps, signal: AbortSignal): Promise<Re
       const kind = { apiVersion: apiVersionOf(resource), kind: resource.kind };
       read[name] = items.map(item => ({ ...kind, ...item }));
     } catch (error) {
-      if (name === 'instances') throw readError(error, deps);
+      const isAccepted = isNotFound(error) && deps.isDefinitionOptional === true;
+      if (name === 'instances' && !isAccepted) throw readError(error, deps);
       if (isNotFound(error)) {
         read[name] = [];
         missing.add(name);

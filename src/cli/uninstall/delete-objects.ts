@@ -19,12 +19,16 @@ export interface DeleteDeps {
 
 /** Deletes exactly these objects, in this order: one that was replaced meanwhile stays. */
 export async function deleteObjects(objects: readonly OwnObject[], deps: DeleteDeps): Promise<void> {
-  for (const each of objects) {
-    await deleteOne(each, deps);
-    deps.print(`  deleted ${nameOf(each.object)}`);
-    // While it runs, it would create again what is deleted next.
-    if (each.resource === deployments) await untilStopped(deps);
-  }
+  const isDeployment = ({ resource }: OwnObject) => resource === deployments;
+  for (const each of objects.filter(isDeployment)) await deleteAndPrint(each, deps);
+  // While it runs, it would create again what is deleted next; a command that was stopped may have deleted its Deployment.
+  await untilStopped(deps);
+  for (const each of objects.filter(each => !isDeployment(each))) await deleteAndPrint(each, deps);
+}
+
+async function deleteAndPrint(each: OwnObject, deps: DeleteDeps): Promise<void> {
+  await deleteOne(each, deps);
+  deps.print(`  deleted ${nameOf(each.object)}`);
 }
 
 async function deleteOne({ resource, object }: OwnObject, { client, signal }: DeleteDeps): Promise<void> {

@@ -1,9 +1,8 @@
-import { operatorName } from '#contract/names.ts';
-import { ApiError } from '#kube/api-error.ts';
+import { ApiError, isNotFound, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
 import { nameOf } from '../install/kinds.ts';
-import { isOwn } from './own-objects.ts';
+import { accountOf, isOwn } from './own-objects.ts';
 
 interface ServedKind {
   name: string;
@@ -19,7 +18,7 @@ export async function foreignObjects(client: Client, namespace: string, signal: 
     resources.map(async resource => {
       const { items } = await client.listAll(resource, { namespace, signal }).catch(noneIfUnlistable);
       return items
-        .filter(object => !isOfCluster(resource, object) && !isInstalled(resource, object))
+        .filter(object => !isOfCluster(resource, object) && !isOwn(resource, object))
         .map(object => nameOf({ ...object, kind: resource.kind }));
     }),
   );
@@ -37,15 +36,18 @@ async function namespacedResources(client: Client, signal: AbortSignal): Promise
 async function served(client: Client, groupVersion: string, signal: AbortSignal): Promise<Resource[]> {
   const [group = '', version = ''] = groupVersion.includes('/') ? groupVersion.split('/') : ['', groupVersion];
   const path = group === '' ? '/api/v1' : `/apis/${groupVersion}`;
-  const { resources } = await client.raw<{ resources: ServedKind[] }>('GET', path, { signal });
-  return resources
-    .filter(({ name, namespaced, verbs }) => namespaced && !name.includes('/') && verbs.includes('list'))
+  // The list of groups still has that of a CRD that was just deleted.
+  const list = await client.raw<{ resources: ServedKind[] }>('GET', path, { signal }).catch(unless(isNotFound));
+  // What nobody can create, such as PackageManifests of OLM, is a view of other objects.
+  const isStored = (verbs: readonly string[]) => ['list', 'create'].every(verb => verbs.includes(verb));
+  return (list?.resources ?? [])
+    .filter(({ name, namespaced, verbs }) => namespaced && !name.includes('/') && isStored(verbs))
     .filter(({ kind }) => !ofEveryNamespace.includes(kind))
     .map(({ name, kind, namespaced }) => ({ group, version, plural: name, kind, namespaced }));
 }
 
 /** Made by controllers for other objects, which are listed themselves, or records of what happened. */
-const ofEveryNamespace: readonly string[] = ['Event', 'Endpoints', 'EndpointSlice', 'PodMetrics', 'ControllerRevision'];
+const ofEveryNamespace: readonly string[] = ['Event', 'Endpoints', 'EndpointSlice', 'ControllerRevision'];
 
 /** Kinds of aggregated servers may not be listable. */
 function noneIfUnlistable(error: unknown): { items: KubeResource[] } {
@@ -57,20 +59,12 @@ const accountsOfCluster: readonly string[] = ['default', 'builder', 'deployer'];
 const mapsOfCluster: readonly string[] = ['kube-root-ca.crt', 'openshift-service-ca.crt'];
 
 /** What Kubernetes and OpenShift put into every namespace. */
-function isOfCluster({ kind }: Resource, { metadata }: KubeResource): boolean {
-  const { name = '', annotations = {} } = metadata;
+export function isOfCluster({ kind }: Pick<Resource, 'kind'>, object: KubeResource): boolean {
+  const { name = '', labels = {} } = object.metadata;
   if (kind === 'ServiceAccount') return accountsOfCluster.includes(name);
   if (kind === 'ConfigMap') return mapsOfCluster.includes(name);
   if (kind === 'RoleBinding') return /^system:(deployers|image-builders|image-pullers)$/.test(name);
-  if (kind !== 'Secret') return false;
-  const account =
-    annotations['kubernetes.io/service-account.name'] ??
-    annotations['openshift.io/internal-registry-auth-token.service-account'] ??
-    '';
-  return accountsOfCluster.includes(account);
-}
-
-/** Of the operator by its label, or by its name; what its controllers own ends with them. */
-function isInstalled(resource: Resource, object: KubeResource): boolean {
-  return object.metadata.labels?.['app.kubernetes.io/name'] === operatorName || isOwn(resource, object);
+  // OLM copies the versions of operators for all namespaces into each of them.
+  if (kind === 'ClusterServiceVersion') return Object.hasOwn(labels, 'olm.copiedFrom');
+  return kind === 'Secret' && accountsOfCluster.includes(accountOf(object));
 }

@@ -4,11 +4,13 @@ import {
   bootstrapperName,
   configMapName,
   exporterService,
+  managedByLabel,
   namespaceName,
   operatorName,
   secretName,
 } from '#contract/names.ts';
 import { payloadKeySecret } from '#install/deployment.ts';
+import { rulesName } from '#install/monitoring.ts';
 import { ApiError } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeResource, Resource } from '#kube/resource.ts';
@@ -47,7 +49,7 @@ export async function operatorObjects({ client, namespace, signal }: ListDeps): 
     client.find(kinds.leases, operatorName, place),
     client.find(kinds.configMaps, configMapName.leaderLock, place),
   ]);
-  const granted = await labelled(client, accountsAndRoles, signal);
+  const granted = await labelled(accountsAndRoles, { client, namespace, signal });
   return [
     ...one(kinds.deployments, deployment),
     ...granted.filter(({ object }) => !isOfAgents(object) && !isOfMonitoring(object)),
@@ -58,7 +60,7 @@ export async function operatorObjects({ client, namespace, signal }: ListDeps): 
 
 /** Everything else that an installation has made, or that only the operator reads; without CRD and namespace. */
 export async function nodeObjects({ client, namespace, signal }: ListDeps): Promise<OwnObject[]> {
-  const all = await labelled(client, [...ofNodes, ...accountsAndRoles], signal);
+  const all = await labelled([...ofNodes, ...accountsAndRoles], { client, namespace, signal });
   const granted = all.filter(
     ({ resource, object }) => ofNodes.includes(resource) || isOfAgents(object) || isOfMonitoring(object),
   );
@@ -77,9 +79,23 @@ function one(resource: Resource, object: KubeResource | undefined): OwnObject[] 
   return object === undefined ? [] : [{ resource, object: { ...object, kind: resource.kind } }];
 }
 
-async function labelled(client: Client, resources: readonly Resource[], signal: AbortSignal): Promise<OwnObject[]> {
+async function labelled(resources: readonly Resource[], { client, namespace, signal }: ListDeps): Promise<OwnObject[]> {
   const lists = await Promise.all(resources.map(resource => listLabelled(client, resource, signal)));
-  return lists.flatMap((objects, index) => objects.flatMap(object => one(resources[index] as Resource, object)));
+  return lists
+    .flatMap((objects, index) => objects.flatMap(object => one(resources[index] as Resource, object)))
+    .filter(({ object }) => isInstalled(object, namespace));
+}
+
+const monitoringNames: readonly string[] = [monitoringAccount, exporterService.name, rulesName];
+
+/** Users may have the label on objects of their own, in any namespace; the names are those of installations. */
+export function isInstalled(object: KubeResource, namespace: string): boolean {
+  const { kind, metadata } = object;
+  const { name = '', labels = {} } = metadata;
+  if (kind === 'ServiceAccount' && metadata.namespace !== namespace) return false;
+  if (isOfAgents(object)) return labels[managedByLabel.key] === managedByLabel.value;
+  if (name === operatorName || name.startsWith(`${operatorName}-`)) return true;
+  return metadata.namespace === namespace && monitoringNames.includes(name);
 }
 
 function isOfAgents({ metadata }: KubeResource): boolean {
@@ -113,13 +129,23 @@ const ownSecrets: readonly string[] = [
 ];
 const ownMaps: readonly string[] = Object.values(configMapName).filter(name => name !== configMapName.servicesPrefix);
 const ownAccounts: readonly string[] = [operatorName, agentName, bootstrapperName];
+/** OpenShift before and since 4.16, for the pull secrets that it makes for each account. */
+const accountAnnotations = [
+  'kubernetes.io/service-account.name',
+  'openshift.io/internal-registry-auth-token.service-account',
+] as const;
+
+/** Of a Secret that the cluster has made for an account. */
+export function accountOf({ metadata: { annotations = {} } }: KubeResource): string {
+  return accountAnnotations.map(name => annotations[name] ?? '').find(account => account !== '') ?? '';
+}
 
 /** Objects in the namespace of the operator that have no other use: what it writes, and what users write for it. */
-export function isOwn({ kind }: Pick<Resource, 'kind'>, { metadata }: KubeResource): boolean {
-  const { name = '', annotations = {} } = metadata;
+export function isOwn({ kind }: Pick<Resource, 'kind'>, object: KubeResource): boolean {
+  const { name = '' } = object.metadata;
   if (kind === 'Service') return name === exporterService.name;
   if (kind === 'ConfigMap')
     return ownMaps.includes(name) || name.startsWith(configMapName.servicesPrefix) || isReportName(name);
   if (kind !== 'Secret') return false;
-  return ownSecrets.includes(name) || ownAccounts.includes(annotations['kubernetes.io/service-account.name'] ?? '');
+  return ownSecrets.includes(name) || ownAccounts.includes(accountOf(object));
 }

@@ -35,9 +35,9 @@ export function deletionLines(objects: readonly OwnObject[]): string[] {
 }
 
 /** What an administrator must know who keeps the nodes. */
-export function keptLines(view: ClusterView | undefined, namespace: string): string[] {
-  const nodes = view === undefined ? [] : configuredNodes(view);
-  const machines = view === undefined ? [] : windowsMachines(view);
+export function keptLines(view: ClusterView, namespace: string): string[] {
+  const nodes = configuredNodes(view);
+  const machines = windowsMachines(view);
   return [
     ...(nodes.length === 0
       ? ['No Windows node is configured.']
@@ -58,8 +58,8 @@ export function keptLines(view: ClusterView | undefined, namespace: string): str
 }
 
 /** What an administrator must know who removes the nodes. */
-export function removalLines(view: ClusterView | undefined, hosts: readonly string[]): string[] {
-  const forced = view?.removedHosts ?? [];
+export function removalLines(view: ClusterView, hosts: readonly string[]): string[] {
+  const forced = view.removedHosts;
   return [
     hosts.length === 0
       ? 'There is no Windows host to remove.'

@@ -6,7 +6,7 @@ import type { KubeResource, Resource } from '#kube/resource.ts';
 import { customResourceDefinitions, namespaces } from '#kube/resources.ts';
 import { apiRefused } from '../api-refused.ts';
 import { type ClusterFacts, namespaceOf, readFacts } from '../install/cluster-facts.ts';
-import { findOlmInstallation } from '../install/refusals.ts';
+import { findGoOperator, findOlmInstallation } from '../install/refusals.ts';
 import { createdBy } from '../install/wanted.ts';
 import type { Target } from '../remove/target.ts';
 import { oneLine, printable, safe } from '../safe-text.ts';
@@ -20,7 +20,7 @@ import { foreignObjects } from './foreign-objects.ts';
 import { readUninstallOptions, uninstallLine, type UninstallOptions } from './options.ts';
 import { nodeObjects, operatorObjects, type OwnObject } from './own-objects.ts';
 import { deletionLines, keptLines, removalLines } from './plan-lines.ts';
-import { refused, removalTargets, removeHosts } from './remove-hosts.ts';
+import { checkNoNodes, refused, removalTargets, removeHosts } from './remove-hosts.ts';
 
 /** Runs `wmco uninstall`. */
 export async function uninstallProgram(words: readonly string[], terminal: AskingTerminal): Promise<ExitCode> {
@@ -66,7 +66,8 @@ class UninstallSession {
   async run(): Promise<ExitCode> {
     const facts = await readFacts(this.#deps);
     await this.#check(facts);
-    const view = await this.#read(facts);
+    const hasDefinition = facts.definition !== undefined;
+    const view = await readCluster({ ...this.#deps, isDefinitionOptional: !hasDefinition }, this.#deps.signal);
     const plan = await this.#plan(facts, view);
     if (plan.objects.length === 0 && plan.last.length === 0 && plan.targets.length === 0) {
       this.#print(`Nothing to uninstall in namespace ${this.#options.namespace}.`);
@@ -89,20 +90,19 @@ class UninstallSession {
       throw refused(`OLM manages the operator: ${olm.objects.join(', ')}`, `Run ${olm.remedy}; nodes stay.`);
     }
     const elsewhere = facts.binding && namespaceOf(facts.binding);
-    if (elsewhere === undefined || elsewhere === namespace) return;
-    throw refused(`the operator is installed in namespace ${shown(elsewhere)}`, `Use --namespace ${elsewhere}.`);
+    if (elsewhere !== undefined && elsewhere !== namespace)
+      throw refused(`the operator is installed in namespace ${shown(elsewhere)}`, `Use --namespace ${elsewhere}.`);
+    const go = await findGoOperator(facts, this.#deps);
+    if (go !== undefined)
+      throw refused(go.message, `${go.remedy}; this command uninstalls only what \`wmco install\` installs.`);
   }
 
-  /** Without the CRD no host is known. */
-  async #read({ definition }: ClusterFacts): Promise<ClusterView | undefined> {
-    return definition === undefined ? undefined : readCluster(this.#deps, this.#deps.signal);
-  }
-
-  async #plan(facts: ClusterFacts, view: ClusterView | undefined): Promise<Plan> {
+  async #plan(facts: ClusterFacts, view: ClusterView): Promise<Plan> {
     const objects = await operatorObjects(this.#deps);
     if (!this.#options.removesNodes) return { targets: [], objects, last: [], keepsNamespace: true };
-    const targets = view === undefined ? [] : removalTargets(view);
     const { definition, namespace } = facts;
+    if (definition === undefined) checkNoNodes(view);
+    const targets = removalTargets(view);
     const isOurs = namespace?.metadata.annotations?.[createdBy.key] === createdBy.value;
     return {
       targets,
@@ -115,7 +115,7 @@ class UninstallSession {
     };
   }
 
-  #printPlan({ targets, objects, last }: Plan, view: ClusterView | undefined): void {
+  #printPlan({ targets, objects, last }: Plan, view: ClusterView): void {
     const { namespace, removesNodes } = this.#options;
     const lines = removesNodes
       ? removalLines(
@@ -126,7 +126,7 @@ class UninstallSession {
     for (const line of lines) this.#print(line);
     this.#print('To be deleted:');
     for (const line of deletionLines([...objects, ...last])) this.#print(line);
-    for (const note of view?.notes ?? []) this.#print(`Note: ${note}`);
+    for (const note of view.notes) this.#print(`Note: ${note}`);
   }
 
   async #isConfirmed(): Promise<boolean> {

@@ -9,9 +9,19 @@ import { watchCluster } from '../status/cluster-reader.ts';
 import { countText, durationText } from '../status/view/amounts.ts';
 import { hostViews } from '../status/view/cluster-hosts.ts';
 import type { ClusterView, HostView } from '../status/view/host-view.ts';
-import { machineCommands, windowsMachines } from './plan-lines.ts';
+import { configuredNodes, machineCommands, windowsMachines } from './plan-lines.ts';
 
 const orphanProblems: readonly string[] = ['NodeUnmanaged', 'NodeRemovedByForce'];
+
+/** Without the CRD no operator removes the hosts of Nodes, so what belongs to them must stay. */
+export function checkNoNodes(view: ClusterView): void {
+  const nodes = configuredNodes(view);
+  if (nodes.length === 0) return;
+  throw refused(
+    `${countText(nodes.length, 'Windows node')} ${nodes.length === 1 ? 'is' : 'are'} configured, but the CustomResourceDefinition is missing: ${nodes.join(', ')}`,
+    'Run `wmco install --apply`, which takes the nodes over, and run the command again.',
+  );
+}
 
 /** All hosts that the operator must remove. Fails if there are some that it cannot remove. */
 export function removalTargets(view: ClusterView): Target[] {

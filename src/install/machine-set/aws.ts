@@ -36,9 +36,13 @@ function searchAdvice(region: string, release: string): string {
   return `Find it with \`aws ec2 describe-images --region ${shellSafe} --owners amazon --filters "Name=name,Values=Windows_Server-${release}-English-Core-Base-*" --query "sort_by(Images, &CreationDate)[-1].ImageId"\`.`;
 }
 
-/** The root disk of Linux images is /dev/xvda; without a name it is the root disk of any image. */
+/**
+ * The root disk of Linux images is /dev/xvda or /dev/sda1, and that of Windows images /dev/sda1; without a name it is the
+ * root disk of any image, which must not be listed twice.
+ */
 function withLargeRoot(devices: readonly ProviderSpec[]): ProviderSpec[] {
-  const isRoot = ({ deviceName }: ProviderSpec) => deviceName === undefined || deviceName === '/dev/xvda';
+  const isRoot = ({ deviceName }: ProviderSpec) =>
+    deviceName === undefined || deviceName === '/dev/xvda' || deviceName === '/dev/sda1';
   const others = devices.filter(device => !isRoot(device));
   const ebs = recordIn(devices.find(isRoot) ?? {}, 'ebs');
   const { volumeSize } = ebs;

@@ -16,10 +16,13 @@ export const azure: MachinePlatform = {
   hasPublicImages: true,
   windowsSpec: (spec, { image, instanceType, version, isFromWindows }, fields) => {
     const keepsImage = isFromWindows && image === undefined;
-    const isSecured = spec['securityProfile'] !== undefined && !isFromWindows;
+    // Encryption at the host is for any image, trusted launch and confidential machines are not.
+    const { settings: _, ...security } = recordIn(spec, 'securityProfile');
+    const isSecured = hasSecurityType(spec) && !isFromWindows;
     const value: ProviderSpec = {
       // SSH keys of the platform are for Linux; the script in the user data authorizes the key of the operator.
       ...without(spec, 'sshPublicKey', ...(isSecured ? ['securityProfile'] : [])),
+      ...(isSecured && Object.keys(security).length > 0 && { securityProfile: security }),
       ...(!keepsImage && {
         image: image === undefined ? publicImage(version.release, generationOf(spec)) : imageOf(image),
       }),
@@ -28,7 +31,7 @@ export const azure: MachinePlatform = {
     };
     const notes = isSecured
       ? [
-          'securityProfile of the Linux MachineSet is left out: it needs an image for trusted launch or confidential machines',
+          'securityProfile.settings of the Linux MachineSet is left out: it needs an image for trusted launch or confidential machines',
         ]
       : [];
     return { value, notes };
@@ -49,10 +52,20 @@ function windowsDisk(spec: ProviderSpec, disk: Fields, isSecured: boolean): Prov
   };
 }
 
+/** The Machine API writes empty settings where there are none. */
+function hasSecurityType(spec: ProviderSpec): boolean {
+  const { securityType } = recordIn(recordIn(spec, 'securityProfile'), 'settings');
+  return securityType !== undefined && securityType !== '';
+}
+
 /** Many types of machines run images of one generation only, and that of the Linux set is one that works. */
 function generationOf(spec: ProviderSpec): 1 | 2 {
-  const { resourceID, sku } = recordIn(spec, 'image');
-  return [resourceID, sku].some(name => typeof name === 'string' && /gen2|-g2/i.test(name)) ? 2 : 1;
+  // Trusted launch and confidential machines are of the second.
+  if (hasSecurityType(spec)) return 2;
+  const { resourceID = '', sku = '' } = recordIn(spec, 'image');
+  if (resourceID !== '') return /gen2|-g2/i.test(String(resourceID)) ? 2 : 1;
+  // In the marketplace aro_419 and rh-ocp-worker-gen1 are of the first; 419-v2 and rh-ocp-worker of the second.
+  return sku === '' || /^aro_|gen1/i.test(String(sku)) ? 1 : 2;
 }
 
 function publicImage(release: string, generation: 1 | 2): ProviderSpec {

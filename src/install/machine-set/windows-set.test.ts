@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { infrastructureName, linuxSet, linuxSpecs } from '../../../test/kit/machine-sets.ts';
-import { make, type PlatformType, releaseOf, specIn } from '../../../test/kit/windows-sets.ts';
+import { knownSize, make, type PlatformType, releaseOf, specIn } from '../../../test/kit/windows-sets.ts';
 import type { WindowsSet, WindowsSetWishes } from './windows-set.ts';
 
 /** Members of the providerSpec that differ from those of the Linux set; `undefined` for those that are left out. */
@@ -47,7 +47,7 @@ const rows: [PlatformType, name: string, want: Record<string, unknown>, notes: R
       },
       userDataSecret: { name: 'windows-user-data', namespace: 'openshift-machine-api' },
     },
-    [/securityProfile .* left out/],
+    [/securityProfile\.settings .* left out/],
   ],
   [
     'GCP',
@@ -217,11 +217,50 @@ test('--windows-version selects the public image', () => {
   expect(JSON.stringify(specIn(make('GCP', { version })))).toContain('family/windows-2025-core');
 });
 
-test('Azure: the public image is of the generation of the Linux set', () => {
-  const image = {
-    ...linuxSpecs.Azure.image,
-    resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/images/rhcos',
-  };
-  const made = make('Azure', {}, [linuxSet({ ...linuxSpecs.Azure, image })]);
-  expect(specIn(made)).toMatchObject({ image: { sku: '2022-datacenter-smalldisk' } });
-});
+const profiles: [before: object, after: object | undefined, notes: number][] = [
+  [{ encryptionAtHost: true }, { encryptionAtHost: true }, 0],
+  [{ encryptionAtHost: true, settings: {} }, { encryptionAtHost: true, settings: {} }, 0],
+  [{ encryptionAtHost: true, settings: { securityType: 'TrustedLaunch' } }, { encryptionAtHost: true }, 1],
+  [{ settings: { securityType: 'ConfidentialVM' } }, undefined, 1],
+];
+for (const [securityProfile, after, count] of profiles) {
+  test(`Azure: of ${JSON.stringify(securityProfile)} stays what any image can have`, () => {
+    const made = make('Azure', {}, [linuxSet({ ...linuxSpecs.Azure, securityProfile }, { annotations: knownSize })]);
+    expect([specIn(made)['securityProfile'], made.notes.length]).toEqual([after, count]);
+  });
+}
+
+const generations: [image: Record<string, string>, more: Record<string, unknown>, generation: 1 | 2][] = [
+  [{ resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/images/rhcos' }, {}, 1],
+  [
+    { resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/galleries/g/images/rhcos-gen2/versions/latest' },
+    {},
+    2,
+  ],
+  [{ publisher: 'azureopenshift', offer: 'aro4', sku: 'aro_419', resourceID: '' }, {}, 1],
+  [{ publisher: 'azureopenshift', offer: 'aro4', sku: '419-v2', resourceID: '' }, {}, 2],
+  [{ publisher: 'redhat', offer: 'rh-ocp-worker', sku: 'rh-ocp-worker', resourceID: '' }, {}, 2],
+  [{ publisher: 'redhat', offer: 'rh-ocp-worker', sku: 'rh-ocp-worker-gen1', resourceID: '' }, {}, 1],
+  [
+    { resourceID: '/resourceGroups/rg/providers/Microsoft.Compute/images/rhcos' },
+    { securityProfile: { settings: { securityType: 'TrustedLaunch' } } },
+    2,
+  ],
+];
+for (const [image, more, generation] of generations) {
+  test(`Azure: the public image is of generation ${generation} for ${image['sku'] ?? image['resourceID']}${more['securityProfile'] ? ', secured' : ''}`, () => {
+    const { securityProfile: _, ...spec } = linuxSpecs.Azure;
+    const made = make('Azure', {}, [linuxSet({ ...spec, ...more, image })]);
+    const sku = `2022-datacenter-smalldisk${generation === 2 ? '-g2' : ''}`;
+    expect(specIn(made)).toMatchObject({ image: { sku } });
+  });
+}
+
+for (const deviceName of ['/dev/xvda', '/dev/sda1']) {
+  test(`AWS: the disk ${deviceName} is the root disk and listed once, and other disks stay`, () => {
+    const data = { deviceName: '/dev/xvdb', ebs: { volumeSize: 10 } };
+    const blockDevices = [{ deviceName, ebs: { volumeSize: 200 } }, data];
+    const made = make('AWS', {}, [linuxSet({ ...linuxSpecs.AWS, blockDevices })]);
+    expect(specIn(made)['blockDevices']).toEqual([{ ebs: { volumeSize: 200, volumeType: 'gp3' } }, data]);
+  });
+}

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { isNotFound, unless } from '../../../src/kube/api-error.ts';
 import { apiVersionOf, type KubeResource, type Resource } from '../../../src/kube/resource.ts';
 import type { Client } from '../../../src/kube/client.ts';
 
@@ -47,8 +48,9 @@ async function servedResources(client: Client): Promise<Resource[]> {
 async function servedIn(client: Client, groupVersion: string): Promise<Resource[]> {
   const [group = '', version = ''] = groupVersion.includes('/') ? groupVersion.split('/') : ['', groupVersion];
   const path = group === '' ? '/api/v1' : `/apis/${groupVersion}`;
-  const { resources } = await client.raw<{ resources: ServedKind[] }>('GET', path);
-  return resources
+  // The list of groups still has that of a CRD that was just deleted.
+  const list = await client.raw<{ resources: ServedKind[] }>('GET', path).catch(unless(isNotFound));
+  return (list?.resources ?? [])
     .filter(({ name, verbs }) => !name.includes('/') && verbs.includes('list'))
     .map(({ name, kind, namespaced }) => ({ group, version, plural: name, kind, namespaced }));
 }

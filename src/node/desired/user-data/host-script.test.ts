@@ -69,6 +69,14 @@ test('keeps keys of others, passwords and accounts', () => {
   expect(script).not.toMatch(/LocalUser|PasswordAuthentication|Remove-Item/);
 });
 
+test('writes sshd_config with the letters that it had, and without a byte order mark', () => {
+  expect(script).toContain('[System.IO.File]::ReadAllLines($sshConfig)');
+  expect(script).toContain(
+    'WriteAllLines($sshConfig, [string[]] $after, (New-Object System.Text.UTF8Encoding $false))',
+  );
+  expect(script).not.toMatch(/Set-Content|Get-Content -Path \$sshConfig/);
+});
+
 test('names the builds that the operator supports, with the oldest update', () => {
   expect(script).toContain("$builds = @{ '10.0.17763' = 0; '10.0.20348' = 681; '10.0.26100' = 0 }");
 });

@@ -173,10 +173,11 @@ if (-not $known -or (Split-Path -Leaf $known) -notmatch '^(powershell|cmd)\.exe$
 }
 
 $sshConfig = Join-Path $sshFolder 'sshd_config'
-$before = @(Get-Content -Path $sshConfig)
+# Names of groups in it may have other letters than ASCII.
+$before = @([System.IO.File]::ReadAllLines($sshConfig))
 $after = @($before -replace '^\s*PubkeyAuthentication\s+no\s*$', 'PubkeyAuthentication yes')
 if (Compare-Object $before $after -CaseSensitive) {
-    Set-Content -Path $sshConfig -Value $after -Encoding ASCII
+    [System.IO.File]::WriteAllLines($sshConfig, [string[]] $after, (New-Object System.Text.UTF8Encoding $false))
     Restart-Service -Name 'sshd'
     Write-Change "$sshConfig allows public keys"
 }
