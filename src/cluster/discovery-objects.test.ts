@@ -59,6 +59,6 @@ test('fails if the API server has a problem', async () => {
 test('needs to read single objects only', () => {
   for (const { names, verbs } of discoveryPermissions) {
     expect(names).toHaveLength(1);
-    expect(verbs).toEqual(['get', 'list', 'watch']);
+    expect(verbs).toEqual(['list', 'watch']);
   }
 });

@@ -14,7 +14,7 @@ test('no two descriptions are of the same resource', () => {
 
 for (const [name, { group, version, kind, plural }] of all) {
   test(`${name} is written like a resource`, () => {
-    expect(group).toMatch(/^([a-z0-9.-]+\.[a-z]+|policy|)$/);
+    expect(group).toMatch(/^([a-z0-9.-]+\.[a-z]+|apps|policy|)$/);
     expect(version).toMatch(/^v\d+((alpha|beta)\d+)?$/);
     expect(kind).toMatch(/^[A-Z][A-Za-z]+$/);
     expect(plural).toBe(plural.toLowerCase());
