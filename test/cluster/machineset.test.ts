@@ -155,12 +155,12 @@ test('--delete says which Machines and Nodes go, asks, and waits until they are 
     await wmco('machineset', ...template, '--apply');
     const { metadata } = await client.get(machineSets, 'winworker', { namespace });
     const owner = { apiVersion: 'machine.openshift.io/v1beta1', kind: 'MachineSet', controller: true };
-    const machine = (name: string, uid = '') => ({
-      metadata: { name, labels: role, ownerReferences: [{ ...owner, name: 'winworker', uid }] },
+    const machineOf = ({ name: set = '', uid = '' }: typeof metadata, name: string) => ({
+      metadata: { name, labels: role, ownerReferences: [{ ...owner, name: set, uid }] },
     });
-    for (const name of ['win-a', 'win-b']) await client.create(machines, machine(name, metadata.uid), { namespace });
+    for (const name of ['win-a', 'win-b']) await client.create(machines, machineOf(metadata, name), { namespace });
     const { metadata: linux } = await client.get(machineSets, linuxName, { namespace });
-    await client.create(machines, machine('other', linux.uid), { namespace });
+    await client.create(machines, machineOf(linux, 'other'), { namespace });
     const status = { nodeRef: { kind: 'Node', name: 'node-a' } };
     await client.patch(machines, 'win-a', { type: 'merge', body: { status } }, { namespace, subresource: 'status' });
 
