@@ -118,6 +118,8 @@ beforeAll(() => {
   cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
   // Pages also show files without their folder.
   cpSync(join(root, 'examples'), folder, { recursive: true });
+  // The reader's own key.
+  cpSync(join(root, 'examples', 'id_ed25519.pub'), join(folder, 'windows-key.pub'));
   // A dump of a cluster is in two files.
   cpSync(join(root, 'examples', 'mirrors.yaml'), join(folder, 'config.yaml'));
 });
