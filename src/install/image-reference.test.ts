@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { defaultImage } from './image-reference.ts';
+import { defaultImage, repositoryOf } from './image-reference.ts';
 
 const cases: [version: string, tag: string][] = [
   ['11.0.0', 'v11.0.0'],
@@ -14,3 +14,7 @@ for (const [version, tag] of cases) {
     expect(defaultImage(version)).toBe(`quay.io/windows-machine-config-operator/operator:${tag}`);
   });
 }
+
+test.each(['', ':v1', '@sha256:1234', ':v1@sha256:1234'])('"%s" is no part of the repository', end => {
+  expect(repositoryOf(`registry.example.com:5000/a/b${end}`)).toBe('registry.example.com:5000/a/b');
+});

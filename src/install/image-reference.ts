@@ -6,3 +6,8 @@ export function defaultImage(version: string, name: 'operator' | 'bundle' | 'cat
   // Tags have no plus sign.
   return `${organization}/${name}:v${release.replaceAll('+', '-')}`;
 }
+
+/** Registry and path of an image, without tag and digest. */
+export function repositoryOf(image: string): string {
+  return image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
+}

@@ -27,6 +27,7 @@ let cluster: Cluster;
 let client: Client;
 let kubeconfig: string;
 let tool: Kubectl;
+let ctrlC: AbortSignal | undefined;
 let operatorPods: ReturnType<typeof runOperatorPods>;
 let untouched: string[];
 
@@ -55,7 +56,8 @@ const uninstall = (...words: string[]) => run('uninstall', words);
 
 /** As the command line calls it; nobody is at the terminal unless there is an answer. */
 async function run(name: 'install' | 'uninstall', words: string[], answer?: string): Promise<Run> {
-  const recorded = recordedTerminal(undefined, { KUBECONFIG: kubeconfig }, systemClock);
+  const live = recordedTerminal(undefined, { KUBECONFIG: kubeconfig }, systemClock);
+  const recorded = { ...live, signal: ctrlC ?? live.signal };
   const ask = answer === undefined ? undefined : () => Promise.resolve(answer);
   const programs = { install: installProgram, uninstall: uninstallProgram };
   const act = (rest: readonly string[]) => programs[name](rest, { ...recorded, ask });
@@ -219,9 +221,24 @@ for (const [state, message] of troubles) {
     );
     operatorPods.become('runs');
     expect([code, err]).toEqual([1, expect.stringMatching(message)]);
+    expect(err).toContain(
+      `\`/opt/wmco install --apply --timeout 3s --image registry.example.com/operator:${state}\` waits again.`,
+    );
     expect(out + err).not.toContain('planted-login');
   });
 }
+
+test('Ctrl-C ends the wait; without --image a note says that the image of another registry is replaced', async () => {
+  operatorPods.become('hasNoImage');
+  ctrlC = AbortSignal.timeout(3000);
+  const { code, err } = await install('--apply', '--image', 'registry.example.com/operator:none');
+  ctrlC = undefined;
+  operatorPods.become('runs');
+  expect([code, err]).toEqual([1, 'Stopped. What is applied stays; run the command again to continue.\n']);
+  expect((await install()).err).toMatch(
+    /^note: The operator runs from registry\.example\.com\/operator:none; without --image .* by quay\.io\//,
+  );
+});
 
 test('an installation in another namespace is refused', async () => {
   expect((await install('--apply', '-n', 'elsewhere')).err).toBe(
@@ -307,6 +324,9 @@ test('uninstall keeps the nodes and says so, and a new installation has them aga
   const { code, out, err } = await run('uninstall', [], 'yes');
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/^To be deleted:\n {2}Deployment /m);
+  expect(out).toMatch(
+    /\nThe operator is uninstalled\. To continue, run `\/opt\/wmco install --apply -n \S+ --image quay\.io\/\S+`\.\n$/,
+  );
   const kept = before.filter(name => !ofOperator(name));
   expect(kept).toContain('ClusterRole /windows-instance-config-daemon:win-1');
   await expect.poll(() => allObjects(client)).toEqual(kept);

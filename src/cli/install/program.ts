@@ -1,6 +1,7 @@
 import { commandHelp } from '#base/command-line.ts';
 import { AppError } from '#base/errors.ts';
 import { operatorName } from '#contract/names.ts';
+import { repositoryOf } from '#install/image-reference.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import { apiRefused } from '../api-refused.ts';
@@ -36,7 +37,9 @@ export async function installProgram(words: readonly string[], terminal: LiveTer
   try {
     return await new InstallSession(options, client, terminal, words).run();
   } catch (error) {
-    throw apiRefused(error, { permission: 'of a cluster administrator (cluster-admin)' });
+    if (!terminal.signal.aborted) throw apiRefused(error, { permission: 'of a cluster administrator (cluster-admin)' });
+    terminal.err(safe`Stopped. What is applied stays; run the command again to continue.\n`);
+    return 1;
   } finally {
     await client.close();
   }
@@ -65,10 +68,18 @@ class InstallSession {
     const wanted = await wantedObjects(this.#options, this.#terminal.version(), facts);
     for (const object of wanted.left)
       this.#note(`${nameOf(object)} is left out, because its namespace does not exist.`);
+    this.#noteOtherImage(wanted, facts);
     if (act === 'print') return this.#printObjects(wanted, facts);
     this.#print(`Operator ${wanted.image} for ${this.#options.platform ?? facts.platform}, namespace ${namespace}`);
     const plan = await this.#plan(wanted, facts);
     return act === 'apply' ? this.#apply(plan) : this.#printPlan(plan);
+  }
+
+  /** An upgrade that forgets --image would look for the image in another registry. */
+  #noteOtherImage({ image }: Wanted, { deployment }: ClusterFacts): void {
+    const used = deployment?.spec?.template?.spec?.containers?.[0]?.image;
+    if (used === undefined || this.#options.image !== undefined || repositoryOf(used) === repositoryOf(image)) return;
+    this.#note(`The operator runs from ${used}; without --image it is replaced by ${image}.`);
   }
 
   #printObjects({ objects }: Wanted, facts: ClusterFacts): ExitCode {
@@ -103,11 +114,10 @@ class InstallSession {
       this.#print('Everything is installed as it should be.');
       return 0;
     }
-    const words = ['install', ...this.#words, '--apply'].map(shellWord).join(' ');
     this.#print(
       `The API server accepts ${planned.length === 1 ? 'it' : `all ${planned.length} objects`}; nothing is written yet.`,
     );
-    this.#print(`To apply it, run \`${this.#terminal.command()} ${words}\`.`);
+    this.#print(`To apply it, run \`${this.#commandLine('--apply')}\`.`);
     return 0;
   }
 
@@ -123,10 +133,15 @@ class InstallSession {
     const deps = { client: this.#client, namespace, signal, clock, command: this.#terminal.command() };
     if (wait) {
       this.#print(`Waiting for Deployment ${namespace}/${operatorName}`);
-      await waitForOperator(timeoutMs, { ...deps, print: line => this.#print(line) });
+      await waitForOperator(timeoutMs, { ...deps, again: this.#commandLine(), print: line => this.#print(line) });
     }
     for (const line of await nextSteps(deps)) this.#print(line);
     return 0;
+  }
+
+  /** With the flags that were given: without --image, the one of this version would be applied. */
+  #commandLine(...more: readonly string[]): string {
+    return [this.#terminal.command(), ...['install', ...this.#words, ...more].map(shellWord)].join(' ');
   }
 
   #printObsolete(obsolete: readonly KubeResource[]): void {

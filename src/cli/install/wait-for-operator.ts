@@ -12,8 +12,8 @@ export interface WaitDeps {
   clock: Clock;
   signal: AbortSignal;
   print: (line: string) => void;
-  /** Of the command, for remedies. */
-  command: string;
+  /** The command line that waits again, for remedies. */
+  again: string;
 }
 
 const [intervalMs, silenceMs] = [1000, 5000];
@@ -43,12 +43,12 @@ async function read({ client, namespace, signal }: WaitDeps): Promise<Rollout> {
   return rolloutOf(deployment, items);
 }
 
-function unfinished({ text, problem }: Rollout, timeoutMs: number, { namespace, command }: WaitDeps): AppError {
+function unfinished({ text, problem }: Rollout, timeoutMs: number, { namespace, again }: WaitDeps): AppError {
   const reason = problem?.text ?? text;
   const remedy = problem?.remedy ?? `Run \`kubectl describe pods -n ${namespace}\`.`;
   return new AppError(
     'INSTALL_UNFINISHED',
     `Deployment ${namespace}/${operatorName} is not available after ${durationText(timeoutMs)}: ${reason}`,
-    { remedy: `${remedy} Everything is applied; \`${command} install --apply\` waits again.` },
+    { remedy: `${remedy} Everything is applied; \`${again}\` waits again.` },
   );
 }

@@ -10,6 +10,7 @@ import { findGoOperator, findOlmInstallation } from '../install/refusals.ts';
 import { createdBy } from '../install/wanted.ts';
 import type { Target } from '../remove/target.ts';
 import { oneLine, printable, safe } from '../safe-text.ts';
+import { shellWord } from '../shell-quote.ts';
 import { readCluster } from '../status/cluster-reader.ts';
 import { openClient } from '../status/connection.ts';
 import { countText } from '../status/view/amounts.ts';
@@ -79,7 +80,7 @@ class UninstallSession {
       this.#print('Nothing is deleted.');
       return 1;
     }
-    await this.#act(plan);
+    await this.#act(plan, facts);
     return 0;
   }
 
@@ -144,7 +145,7 @@ class UninstallSession {
     return answer.trim() === 'yes';
   }
 
-  async #act({ targets, last, keepsNamespace }: Plan): Promise<void> {
+  async #act({ targets, last, keepsNamespace }: Plan, { deployment }: ClusterFacts): Promise<void> {
     const { removesNodes, namespace } = this.#options;
     const print = (line: ReturnType<typeof safe>) => this.#terminal.out(safe`${line}\n`);
     if (targets.length > 0) await removeHosts(targets, { ...this.#deps, print });
@@ -158,7 +159,7 @@ class UninstallSession {
     this.#print(
       removesNodes
         ? 'The operator is uninstalled.'
-        : `The operator is uninstalled. To continue, run \`${this.#terminal.command()} install --apply -n ${namespace}\`.`,
+        : `The operator is uninstalled. To continue, run \`${this.#terminal.command()} install --apply -n ${namespace}${imageFlag(deployment)}\`.`,
     );
   }
 
@@ -181,6 +182,12 @@ class UninstallSession {
     const indent = text.startsWith('  ') ? safe`  ` : safe``;
     this.#terminal.out(safe`${indent}${oneLine(text.trim())}\n`);
   }
+}
+
+/** Without it, a new installation would look for the image of a release. */
+function imageFlag(deployment: ClusterFacts['deployment']): string {
+  const image = deployment?.spec?.template?.spec?.containers?.[0]?.image;
+  return image === undefined ? '' : ` --image ${shellWord(image)}`;
 }
 
 function lastObject(resource: Resource, object: KubeResource | undefined): OwnObject[] {

@@ -54,7 +54,7 @@ export function removalTargets(view: ClusterView): Target[] {
   if (targets.length > 0 && !view.isOperatorRunning) {
     throw refused(
       `no operator is running that could remove ${countText(targets.length, 'host')}`,
-      'Run `wmco install --apply`, and run the command again; or remove hosts that do not exist any more with `wmco remove HOST --force`.',
+      'Run `wmco install --apply` with your --image, and run the command again; or remove hosts that do not exist any more with `wmco remove HOST --force`.',
     );
   }
   return targets;
