@@ -16,6 +16,8 @@ export function apiRefused(
   const remedy =
     error.code === 403
       ? `Request permission ${permission}.`
-      : 'Run the command again; if the error persists, check the API server.';
+      : error.code === 422
+        ? 'Correct what the message names: the API server does not accept this object.'
+        : 'Run the command again; if the error persists, check the API server.';
   return new AppError('API_REFUSED', error.message, { remedy, cause: error });
 }

@@ -89,6 +89,6 @@ function keyInvalid(message: string, remedy: string, cause?: unknown): AppError 
 function unsigned(message: string): AppError {
   return new AppError('PAYLOAD_UNSIGNED', message, {
     remedy:
-      'Use a payload of this release, or sign your own with `wmco payload pack --sign-key` and give its public key with --payload-key.',
+      'Use a payload of this release, or sign your own with `wmco payload pack --sign-key` and give its public key with --payload-key, to `wmco payload verify` with --key.',
   });
 }
