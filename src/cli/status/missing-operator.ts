@@ -2,7 +2,7 @@ import { AppError, shown } from '#base/errors.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { operatorName } from '#contract/names.ts';
 import type { Client } from '#kube/client.ts';
-import { leases, namespaces } from '#kube/resources.ts';
+import { deployments, leases, namespaces } from '#kube/resources.ts';
 import type { ClusterView } from './view/host-view.ts';
 
 interface SearchDeps {
@@ -59,6 +59,11 @@ async function missingOperatorError(
     ? `no operator in namespace ${shown(namespace)}`
     : `namespace ${shown(namespace)} does not exist`;
   const [first] = others;
+  if (first === undefined && (await isInstalled(client, namespace, signal))) {
+    return new AppError('OPERATOR_MISSING', `the operator in namespace ${shown(namespace)} has never run`, {
+      remedy: `Run \`kubectl get pods -n ${namespace}\`: its pod has not started.`,
+    });
+  }
   if (first === undefined) {
     return new AppError('OPERATOR_MISSING', where, {
       remedy: 'Install the operator, or choose its namespace with --namespace or its cluster with --context.',
@@ -66,4 +71,9 @@ async function missingOperatorError(
   }
   const found = `the operator was found in ${others.map(each => shown(each)).join(', ')}`;
   return new AppError('OPERATOR_MISSING', `${where}; ${found}`, { remedy: `Use --namespace ${first}.` });
+}
+
+async function isInstalled(client: SearchDeps['client'], namespace: string, signal: AbortSignal): Promise<boolean> {
+  const found = client.find(deployments, operatorName, { namespace, ...options, signal });
+  return (await found.catch(() => undefined)) !== undefined;
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#base/clock.ts';
 import { parse } from 'yaml';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { nodes } from '#kube/resources.ts';
+import { deployments, nodes } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
 import { type StatusCluster, statusCluster } from '../../../test/kit/status-cluster.ts';
 import { instanceOf, type RecordedTerminal, recordedTerminal, statuses } from '../../../test/kit/status-views.ts';
@@ -166,6 +166,23 @@ test('a cluster without an operator is an error', async () => {
   expect([code, err]).toEqual([
     1,
     expect.stringMatching(/^error: OPERATOR_MISSING: no operator in namespace "[^"]+"\n {2}-> Install/),
+  ]);
+});
+
+test('an operator whose pod has never started is not reported as missing', async () => {
+  await using empty = await statusCluster();
+  const { namespace } = empty;
+  const metadata = { name: 'windows-machine-config-operator', namespace };
+  const labels = { name: metadata.name };
+  const template = { metadata: { labels }, spec: { containers: [{ name: 'manager', image: 'none' }] } };
+  await empty.client.create(deployments, { metadata, spec: { selector: { matchLabels: labels }, template } });
+  const path = join(folder, 'installed');
+  writeFileSync(path, empty.sandbox.kubeconfig);
+  const { code, err } = await run(['--kubeconfig', path]);
+  expect([code, err]).toEqual([
+    1,
+    `error: OPERATOR_MISSING: the operator in namespace "${namespace}" has never run\n` +
+      `  -> Run \`kubectl get pods -n ${namespace}\`: its pod has not started.\n`,
   ]);
 });
 
