@@ -9,5 +9,6 @@ export function defaultImage(version: string, name: 'operator' | 'bundle' | 'cat
 
 /** Registry and path of an image, without tag and digest. */
 export function repositoryOf(image: string): string {
-  return image.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
+  const [name = ''] = image.split('@');
+  return name.replace(/:[^/:]*$/, '');
 }

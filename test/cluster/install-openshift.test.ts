@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
@@ -16,6 +17,8 @@ import { machines } from '../../src/kube/resources-openshift.ts';
 import { allObjects, settledObjects } from '../kit/cluster/all-objects.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';
 import { installDefinitions } from '../kit/cluster/openshift-crds.ts';
+import { findKubectls, kubectl } from '../kit/kubectl.ts';
+import { repositoryRoot } from '../kit/run-wmco.ts';
 import { recordedTerminal } from '../kit/status-views.ts';
 
 /** `wmco install` on a kube-apiserver with the kinds and namespaces of OpenShift, and with OLM. */
@@ -26,6 +29,7 @@ const subscriptions = kinds.ofNamespace<KubeResource & { spec: { name: string } 
   'Subscription',
   'subscriptions',
 );
+const [binary = ''] = findKubectls();
 let cluster: Cluster;
 let client: Client;
 let kubeconfig: string;
@@ -95,6 +99,20 @@ test('everything that deploy/openshift has is applied, but what this API server 
   const isNew = (await client.raw<{ minor: string }>('GET', '/version')).minor >= '30';
   const policies = ['ValidatingAdmissionPolicy', 'ValidatingAdmissionPolicyBinding'];
   expect([...new Set(missing)]).toEqual(isNew ? [] : policies);
+});
+
+test('both folders of deploy are built by kubectl kustomize', async () => {
+  for (const platform of ['openshift', 'kubernetes']) {
+    const { ok, text } = await kubectl(
+      binary,
+      kubeconfig,
+      cluster.folder,
+    )('kustomize', join(repositoryRoot, 'deploy', platform));
+    expect(ok, text).toBe(true);
+    const file = await readFile(join(repositoryRoot, 'deploy', platform, 'install.yaml'), 'utf8');
+    const namesIn = (yaml: string) => yaml.match(/^kind: \w+$/gm)?.sort();
+    expect(namesIn(text)).toEqual(namesIn(file));
+  }
 });
 
 test('a Windows Machine keeps --remove-nodes from deleting anything', async () => {

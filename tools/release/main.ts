@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { commandHelp, type CommandLine, type Flags, notEmpty, parseCommandLine } from '../../src/base/command-line.ts';
 import { isAppError } from '../../src/base/errors.ts';
+import { readPublicKey } from '../../src/payload/signature.ts';
 import { readBuild } from './build.ts';
 import { checkPayload } from './check-payload.ts';
 import { isImageReference, type ReleaseImages, releaseImages, withoutDigest } from './images.ts';
@@ -25,7 +27,7 @@ const flags = {
   payload: { value: 'folder', help: 'packed payload for the image, made by `wmco payload pack`' },
   'payload-key': {
     value: 'file',
-    help: 'public key that must have signed the payload; default is that of the release',
+    help: 'public key that must have signed the payload, also for manifests and bundle; default is that of the release',
     expected: notEmpty('the path of a key'),
   },
   image: imageFlag('image of the operator'),
@@ -67,11 +69,18 @@ async function release(values: Readonly<Record<keyof typeof flags, string>>): Pr
     output: resolve(output),
     images,
     ...(payload && { payload: resolve(payload) }),
+    ...payloadKeyOf(values),
     // Once more: the folder may have changed since.
     checkPayload: copy => checkPayload(copy, values['payload-key']),
     progress: text => console.error(text),
   });
   console.log(`${output}: release ${build.release}, version ${build.version}`);
+}
+
+function payloadKeyOf({ 'payload-key': path = '' }: Readonly<Record<string, string>>): { payloadKey?: string } {
+  if (path === '') return {};
+  const key = readPublicKey(readFileSync(path, 'utf8'), path);
+  return { payloadKey: key.export({ type: 'spki', format: 'pem' }) };
 }
 
 function imagesOf(values: Readonly<Record<string, string>>): Partial<ReleaseImages> {

@@ -8,20 +8,36 @@ import type { ReleaseImages } from './images.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 /** Manifests for clusters without OLM, and the policies that OLM cannot install. */
-export async function writeManifests(folder: string, { operator }: ReleaseImages): Promise<void> {
+export async function writeManifests(
+  folder: string,
+  { operator }: ReleaseImages,
+  payloadKey: string | undefined,
+): Promise<void> {
   const copied = ['admission/agents.yaml', 'crd/windowsinstances.yaml', 'rbac/cluster-api.yaml'];
   for (const path of copied) await put(join(folder, path), await readFile(join(root, 'deploy', path), 'utf8'));
-  await putAll(folder, installFiles(operator));
+  await putAll(folder, installFiles(operator, payloadKey));
+}
+
+interface OlmRelease {
+  build: Build;
+  images: ReleaseImages;
+  payloadKey?: string;
 }
 
 /** The context of the bundle image, or of the catalog image. */
 export async function writeOlmContext(
   folder: string,
   part: 'bundle' | 'catalog',
-  { release, date }: Build,
-  { operator, bundle, pause }: ReleaseImages,
+  { build: { release, date }, images: { operator, bundle, pause }, payloadKey }: OlmRelease,
 ): Promise<void> {
-  const options = { version: release, image: operator, bundleImage: bundle, pauseImage: pause, createdAt: date };
+  const options = {
+    version: release,
+    image: operator,
+    bundleImage: bundle,
+    pauseImage: pause,
+    createdAt: date,
+    ...(payloadKey !== undefined && { payloadKey }),
+  };
   const own = Object.entries(olmFiles(options)).filter(([path]) => path.startsWith(`${part}/`));
   await putAll(folder, Object.fromEntries(own.map(([path, text]) => [path.slice(part.length + 1), text])));
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { pauseImage } from '../../src/node/desired/containerd-config.ts';
+import { newKeyPair } from '../../src/payload/signature.ts';
 import { bundleRules } from '../olm/bundle-rules.ts';
 import { catalogRules } from '../olm/catalog-rules.ts';
 import { csvRules } from '../olm/csv-rules.ts';
@@ -78,6 +79,25 @@ test('a release has everything, and sha256sum accepts it', async () => {
   execFileSync('sha256sum', ['--check', '--strict', '--quiet', 'SHA256SUMS'], { cwd: output });
   expect(readFileSync(join(output, 'examples/catalogsource.yaml'), 'utf8')).toContain('/catalog:v11.0.3\n');
   expect(readFileSync(join(output, 'manifests/openshift/install.yaml'), 'utf8')).toContain('/operator:v11.0.3\n');
+});
+
+test('manifests and bundle of a payload that another key has signed have that key', async () => {
+  const { publicPem } = newKeyPair();
+  const output = await release({ payloadKey: publicPem });
+  const data = { 'public.pem': Buffer.from(publicPem).toString('base64') };
+  const argument = '--payload-key=/etc/windows-payload-key/public.pem';
+  for (const platform of ['openshift', 'kubernetes']) {
+    const objects = documentsIn(readFileSync(join(output, 'manifests', platform, 'install.yaml'), 'utf8'));
+    expect(objects.slice(-2)).toMatchObject([{ kind: 'Secret', data }, { kind: 'Deployment' }]);
+    expect(JSON.stringify(objects.at(-1))).toContain(argument);
+  }
+  const bundle = bundleOf(output);
+  const secrets = bundle.manifests.map(({ object }) => object).filter(({ kind }) => kind === 'Secret');
+  expect(secrets).toMatchObject([{ metadata: { name: 'windows-payload-key' }, data }]);
+  expect(JSON.stringify(bundle.csv)).toContain(argument);
+  expect([problemsOf(bundleRules, bundle), problemsOf(csvRules, bundle.csv)]).toEqual([[], []]);
+  const usual = bundleOf(await release());
+  expect(JSON.stringify(usual)).not.toContain('--payload-key');
 });
 
 test('two releases of the same sources have the same bytes, which all can read', async () => {

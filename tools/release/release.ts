@@ -14,6 +14,8 @@ export interface ReleaseOptions {
   output: string;
   /** Folder with a packed payload. */
   payload?: string;
+  /** PEM of the public key that has signed the payload; default is the key of the release. */
+  payloadKey?: string;
   /** Checks the copy of the payload that becomes part of the image. */
   checkPayload?: (folder: string) => Promise<void>;
   /** Image references other than the usual tags; by digest once the images are pushed. */
@@ -45,9 +47,9 @@ const releaseParts: readonly Part[] = [
       if (payload !== undefined) await checkPayload?.(join(folder, 'rootfs', 'payload'));
     },
   },
-  { path: 'manifests', make: (path, { images }) => writeManifests(path, images) },
-  { path: 'bundle', make: (path, { build, images }) => writeOlmContext(path, 'bundle', build, images) },
-  { path: 'catalog', make: (path, { build, images }) => writeOlmContext(path, 'catalog', build, images) },
+  { path: 'manifests', make: (path, { images, payloadKey }) => writeManifests(path, images, payloadKey) },
+  { path: 'bundle', make: (path, order) => writeOlmContext(path, 'bundle', order) },
+  { path: 'catalog', make: (path, order) => writeOlmContext(path, 'catalog', order) },
   { path: 'examples', make: (path, { images }) => writeExamples(path, images) },
   { path: 'images.txt', make: (path, { images }) => writeFile(path, imageList(images)) },
   { path: 'sbom.spdx.json', make: (path, { folder }) => copyFile(join(folder, 'image', 'rootfs', sbomPath), path) },

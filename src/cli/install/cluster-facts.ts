@@ -13,6 +13,8 @@ export interface ClusterFacts {
   hasAdmissionPolicies: boolean;
   hasMonitoring: boolean;
   hasOlm: boolean;
+  /** Such as v1.36.2. */
+  serverVersion: string;
   /** All namespaces of the cluster. */
   namespaces: ReadonlySet<string>;
   /** That of the operator, if it exists. */
@@ -42,6 +44,7 @@ export async function readFacts({ client, namespace, signal }: FactsDeps): Promi
     hasAdmissionPolicies: await serves(admissionPolicies, admissionBindings),
     hasMonitoring: isOpenshift && (await serves(serviceMonitors, prometheusRules)),
     hasOlm: hasGroup('operators.coreos.com'),
+    serverVersion: (await client.raw<{ gitVersion: string }>('GET', '/version', { signal })).gitVersion,
     namespaces: new Set(all.items.map(({ metadata }) => metadata.name ?? '')),
     namespace: all.items.find(({ metadata }) => metadata.name === namespace),
     definition: await client.find(kinds.customResourceDefinitions, crdName, { signal }),

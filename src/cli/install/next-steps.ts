@@ -14,6 +14,7 @@ export async function nextSteps({ client, namespace, signal, command }: StepsDep
   const place = { namespace, signal };
   const key = await client.find(secrets, secretName.privateKey, place);
   const entries = await client.find(configMaps, configMapName.instances, place);
+  const namespaceFlag = `-n ${namespace}`;
   const missing = [
     ...(key === undefined
       ? [
@@ -24,11 +25,11 @@ export async function nextSteps({ client, namespace, signal, command }: StepsDep
     ...(entries === undefined
       ? [
           'The first host, by address or DNS name, with its Windows user (hosts of Machines need no entry):',
+          `  ${command} prepare-host ${namespaceFlag} > prepare-host.ps1    # run it on the host first`,
           `  kubectl create configmap ${configMapName.instances} -n ${namespace} --from-literal=10.0.0.5=username=Administrator`,
         ]
       : []),
   ];
-  const namespaceFlag = `-n ${namespace}`;
   return [
     ...(missing.length === 0 ? [] : ['Next:', ...missing]),
     `To follow the hosts, run \`${command} status -w ${namespaceFlag}\`.`,

@@ -29,5 +29,7 @@ const refused: [line: string, message: RegExp][] = [
   ['--replicas 0', /a number from 1 to 5/],
   ['--image a$b', /an image reference/],
   ['--timeout 10', /a duration/],
+  ['-n default', /one for the operator/],
+  ['-n kube-system', /one for the operator/],
 ];
 for (const [line, message] of refused) test(`"${line}" is refused`, () => expect(() => read(line)).toThrow(message));

@@ -1,4 +1,5 @@
 import { type CommandLine, type Flags, notEmpty, parseCommandLine, usage } from '#base/command-line.ts';
+import { shown } from '#base/errors.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
 import type { PlatformKind } from '#install/namespace.ts';
 import { clusterFlags, type ClusterOptions, clusterOptions } from '../status/options.ts';
@@ -59,6 +60,9 @@ Examples:
 Exit code: 0 success, 1 refused, failed or not running in time, 2 usage error.`,
 };
 
+/** Namespaces of the cluster itself; the operator needs a label that allows privileged pods in its own. */
+const ofCluster = /^(default|kube-.*)$/;
+
 /** Undefined when help is requested. */
 export function readInstallOptions(
   words: readonly string[],
@@ -71,6 +75,12 @@ export function readInstallOptions(
   if (prints && applies) throw usage(installLine, '--dry-run and --apply cannot be combined');
   const [unused] = ['force-conflicts', 'no-wait', 'timeout'].filter(name => prints && given.has(name));
   if (unused !== undefined) throw usage(installLine, `--dry-run and --${unused} cannot be combined`);
+  const cluster = clusterOptions(values, environment);
+  if (ofCluster.test(cluster.namespace))
+    throw usage(
+      installLine,
+      `--namespace is ${shown(cluster.namespace)}: there, pods of others could become privileged; use one for the operator`,
+    );
   return {
     act: prints ? 'print' : applies ? 'apply' : 'plan',
     platform: (values.platform || undefined) as PlatformKind | undefined,
@@ -80,7 +90,7 @@ export function readInstallOptions(
     forceConflicts: values['force-conflicts'] === 'true',
     wait: values['no-wait'] !== 'true',
     timeoutMs: parseGoDuration(values.timeout) ?? 0,
-    ...clusterOptions(values, environment),
+    ...cluster,
   };
 }
 

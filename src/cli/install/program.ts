@@ -1,6 +1,8 @@
 import { commandHelp } from '#base/command-line.ts';
 import { AppError } from '#base/errors.ts';
+import { checkServerVersion } from '#cluster/server-version.ts';
 import { operatorName } from '#contract/names.ts';
+import { payloadKubeletVersion } from '#contract/version.ts';
 import { repositoryOf } from '#install/image-reference.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeResource } from '#kube/resource.ts';
@@ -71,6 +73,7 @@ class InstallSession {
     this.#noteOtherImage(wanted, facts);
     if (act === 'print') return this.#printObjects(wanted, facts);
     this.#print(`Operator ${wanted.image} for ${this.#options.platform ?? facts.platform}, namespace ${namespace}`);
+    this.#warnOfVersion(facts);
     const plan = await this.#plan(wanted, facts);
     return act === 'apply' ? this.#apply(plan) : this.#printPlan(plan);
   }
@@ -80,6 +83,16 @@ class InstallSession {
     const used = deployment?.spec?.template?.spec?.containers?.[0]?.image;
     if (used === undefined || this.#options.image !== undefined || repositoryOf(used) === repositoryOf(image)) return;
     this.#note(`The operator runs from ${used}; without --image it is replaced by ${image}.`);
+  }
+
+  /** The operator does not start there; the objects may be wanted nevertheless, before the cluster is upgraded. */
+  #warnOfVersion({ serverVersion }: ClusterFacts): void {
+    try {
+      checkServerVersion(serverVersion, payloadKubeletVersion);
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      this.#print(`Warning: the operator will not start: ${error.message}. ${error.remedy}`);
+    }
   }
 
   #printObjects({ objects }: Wanted, facts: ClusterFacts): ExitCode {

@@ -1,13 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { toBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
-import { namespaceName, operatorName, prefix } from '#contract/names.ts';
-import { payloadKeySecret } from '#install/deployment.ts';
+import { namespaceName, prefix } from '#contract/names.ts';
 import { defaultImage } from '#install/image-reference.ts';
 import { installManifests } from '#install/manifests.ts';
 import type { PlatformKind } from '#install/namespace.ts';
 import type { KubeResource } from '#kube/resource.ts';
-import type { SecretObject } from '#kube/resources.ts';
 import { readPublicKey } from '#payload/signature.ts';
 import { systemErrorReason } from '../system-error.ts';
 import type { ClusterFacts } from './cluster-facts.ts';
@@ -34,11 +31,12 @@ export async function wantedObjects(
   const kind = options.platform ?? facts?.platform ?? 'kubernetes';
   const image = options.image ?? defaultImage(version);
   const replicas = options.replicas ?? runningReplicas(facts?.deployment);
-  const manifests: KubeResource[] = installManifests({
+  const all: KubeResource[] = installManifests({
     kind,
     namespace,
     image,
     ...(replicas !== undefined && { replicas }),
+    ...(key !== undefined && { payloadKey: key }),
     usesPayloadKey: key !== undefined || usesPayloadKey(facts?.deployment),
     ...(facts && {
       hasAdmissionPolicies: facts.hasAdmissionPolicies,
@@ -46,11 +44,6 @@ export async function wantedObjects(
       hasClusterApi: hasClusterApi(kind, facts),
     }),
   });
-  const all = [
-    ...manifests.slice(0, -1),
-    ...(key === undefined ? [] : [keySecret(key, namespace)]),
-    ...manifests.slice(-1),
-  ];
   const isLeft = ({ metadata }: KubeResource) =>
     facts !== undefined &&
     metadata.namespace !== undefined &&
@@ -93,15 +86,4 @@ async function readKey(path: string): Promise<string> {
   });
   // Printed from the key: the file may have more in it than the key.
   return readPublicKey(text, path).export({ type: 'spki', format: 'pem' });
-}
-
-function keySecret(pem: string, namespace: string): SecretObject {
-  const { name, key } = payloadKeySecret;
-  return {
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace, labels: { 'app.kubernetes.io/name': operatorName } },
-    type: 'Opaque',
-    data: { [key]: toBase64(pem) },
-  };
 }

@@ -26,8 +26,8 @@ export const prepareHostLine: CommandLine<typeof flags> = {
   details: `The script installs and starts OpenSSH, opens the firewall and authorizes the key. It changes only what differs.
 
 Examples:
-  wmco prepare-host --key-file examples/id_ed25519.pub > prepare-host.ps1
-  wmco prepare-host --key-file examples/id_ed25519.pub --capability-source 'D:\\LanguagesAndOptionalFeatures'
+  wmco prepare-host --key-file windows-key.pub > prepare-host.ps1
+  wmco prepare-host --key-file windows-key.pub --capability-source 'D:\\LanguagesAndOptionalFeatures'
 
 Exit code: 0 success, 1 there is no usable key, or it is weak, 2 usage error.`,
 };

@@ -1,5 +1,6 @@
 import { defaultNamespace } from '#contract/names.ts';
 import { windowsInstanceCrd } from '#contract/windows-instance/crd.ts';
+import { payloadKeyManifests } from '../manifests.ts';
 import { monitoringManifests } from '../monitoring.ts';
 import { clusterServiceVersion } from './csv.ts';
 import type { BundleOptions } from './options.ts';
@@ -11,7 +12,11 @@ const bundlePrefix = 'operators.operatorframework.io.bundle';
 /** The bundle image, by path of the file. OLM accepts one object per file. */
 export function bundleFiles(options: BundleOptions): Record<string, object> {
   const csv = clusterServiceVersion(options);
-  const others = [windowsInstanceCrd() as Named, ...monitoringManifests(defaultNamespace).map(withoutNamespace)];
+  const others = [
+    windowsInstanceCrd() as Named,
+    ...payloadKeyManifests(options.payloadKey, defaultNamespace).map(withoutNamespace),
+    ...monitoringManifests(defaultNamespace).map(withoutNamespace),
+  ];
   return {
     [`manifests/${packageName}.clusterserviceversion.yaml`]: csv,
     ...Object.fromEntries(others.map(each => [`manifests/${fileName(each)}`, each])),

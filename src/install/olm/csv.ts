@@ -46,7 +46,7 @@ const labels = {
 
 /** Everything that OLM installs and shows of one version. */
 export function clusterServiceVersion(options: BundleOptions) {
-  const { version, image } = options;
+  const { version } = options;
   return {
     apiVersion: 'operators.coreos.com/v1alpha1',
     kind: 'ClusterServiceVersion',
@@ -68,7 +68,7 @@ export function clusterServiceVersion(options: BundleOptions) {
       // OLM must not delete instances when it deletes the operator.
       cleanup: { enabled: false },
       customresourcedefinitions: { owned: [ownedDefinition] },
-      install: { strategy: 'deployment', spec: installSpec(image) },
+      install: { strategy: 'deployment', spec: installSpec(options) },
       relatedImages: relatedImages(options),
     },
   };
@@ -88,9 +88,14 @@ const ownedDefinition = {
   statusDescriptors,
 };
 
-function installSpec(image: string) {
+function installSpec({ image, payloadKey }: BundleOptions) {
   // OLM sets the namespace.
-  const { metadata, spec } = operatorDeployment({ namespace: '', image, platform: 'openshift' });
+  const { metadata, spec } = operatorDeployment({
+    namespace: '',
+    image,
+    platform: 'openshift',
+    usesPayloadKey: payloadKey !== undefined,
+  });
   const { own, cluster } = serviceRules();
   return {
     clusterPermissions: [{ serviceAccountName: operatorName, rules: cluster }],

@@ -7,6 +7,8 @@ export interface BundleOptions {
   bundleImage: string;
   /** Default: the reference that containerd on the hosts uses, by tag. */
   pauseImage?: string;
+  /** PEM of the key that must have signed the payload; default is the key of the release. */
+  payloadKey?: string;
   /** RFC 3339. Missing in the files of the repository, which have no date. */
   createdAt?: string;
 }

@@ -147,7 +147,8 @@ async function buildImage(tools: ImageTools, { name, umask, program, payload }: 
 /** The OLM bundle that installs the image. */
 async function buildBundle(tools: ImageTools, image: string): Promise<void> {
   const context = join(tools.folder, 'bundle');
-  await writeOlmContext(context, 'bundle', imageBuild, releaseImages(imageBuild.release, { operator: image }));
+  const images = releaseImages(imageBuild.release, { operator: image });
+  await writeOlmContext(context, 'bundle', { build: imageBuild, images });
   await tools.buildah('build', ...buildFlags, '--tag', 'localhost/bundle:1', context);
 }
 
