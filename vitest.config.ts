@@ -25,10 +25,10 @@ export default defineConfig({
           name: 'cluster',
           expect,
           include: ['test/cluster/**/*.test.ts'],
-          // Starts one cluster per worker, which files use in turn; files that break things start their own.
+          // Starts one cluster per worker, which files use in turn; files that break things start their own. They wait a lot.
           globalSetup: 'test/kit/cluster/global-setup.ts',
           pool: 'forks',
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },
