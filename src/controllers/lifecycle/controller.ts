@@ -288,6 +288,8 @@ async function act(facts: LifecycleFacts, work: Work, pass: Pass): Promise<Outco
       return done;
     case 'pause':
       if (next.held !== undefined) await putBack(instance, next.held, work, pass);
+      // Also after an attempt that ended between Node and grant.
+      else if (facts.node?.unschedulable === false) await work.deps.grants.end(instance, pass.signal);
       return patchStatus(instance, stamp => pausedStatus(stamp, next.next), work, pass);
     case 'discard':
       await work.removal.deleteInstance(instance, pass.signal);

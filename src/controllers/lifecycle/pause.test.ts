@@ -53,6 +53,24 @@ test('an upgrade that is paused during its drain puts its node back into service
   await upgraded(lab);
 });
 
+test('a grant whose end failed, when the Node of a paused host was in service again, is ended by the next attempt', async () => {
+  const { lab } = await upgradeLab();
+  const { drain, parts } = await blockedDrain(lab);
+  const failingOnce: Grants = {
+    ...unlimitedGrants,
+    end: async () => {
+      drain.ended += 1;
+      await untilInService(lab);
+      if (drain.ended === 1) throw new Error('the API server does not answer');
+    },
+  };
+  lab.start({ ...newerParts, ...parts, rollout: { ...parts.rollout, grants: failingOnce } });
+  await untilDrained(lab);
+  drain.ended = 0;
+  await pause(lab, true);
+  await until(() => drain.ended > 1);
+});
+
 test('a removal that is paused during its drain puts its node back into service, and goes on when it is resumed', async () => {
   const { lab, operator, host } = await joinedLab();
   await operator.stop();
