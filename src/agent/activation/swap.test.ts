@@ -42,6 +42,38 @@ test.each([`write ${file.kubelet}`, `write ${file.agent}`])(
   },
 );
 
+test.each([1, 3])(
+  'a service that Windows starts again before its dependency is stopped is stopped again (%i times)',
+  async times => {
+    const lab = await ordered();
+    const { services } = lab.host;
+    const { before } = services;
+    let left = times;
+    services.before = call => {
+      before(call);
+      if (call !== 'stop containerd' || left === 0) return;
+      left -= 1;
+      void services.start('kubelet');
+    };
+    await lab.settle();
+    expect([left, await lab.wholeVersion(), (await status(lab)).state]).toEqual([0, 'v2', 'done']);
+    expect(await stateOf(lab, 'kubelet')).toBe('stopped');
+  },
+);
+
+test('a service that Windows starts again and again ends in the former version', async () => {
+  const lab = await ordered();
+  const { services } = lab.host;
+  const { before } = services;
+  services.before = call => {
+    before(call);
+    if (call === 'stop containerd') void services.start('kubelet');
+  };
+  await lab.settle();
+  expect(await status(lab)).toMatchObject({ state: 'reverted', problem: expect.stringContaining('1051') });
+  expect(await lab.wholeVersion()).toBe('v1');
+});
+
 test('a service that cannot be stopped does not keep a host down whose files were not touched', async () => {
   const lab = await ordered();
   const { before } = lab.host.services;

@@ -67,8 +67,35 @@ async function stopServices(ports: SwapPorts, waiting: Waiting): Promise<void> {
   // Services of others that depend on ours are started again by the agent.
   await rememberStopped(stops, ports);
   await rememberSwapped(stops, ports.files);
-  for (const { name } of stops) await ensureStopped(name, ports, waiting);
+  const names = stops.map(({ name }) => name);
+  for (let attempt = 1; !(await stopInTurn(names, attempt === maxAttempts, ports, waiting)); attempt += 1);
   await endShims(ports.processes);
+}
+
+const maxAttempts = 5;
+
+/**
+ * Windows starts a service that crashed again after a delay, also one that was stopped meanwhile, and then what it depends on does
+ * not stop. Returns whether all are stopped; rejects if that was not the cause, or in the last attempt.
+ */
+async function stopInTurn(
+  names: readonly string[],
+  isLast: boolean,
+  ports: SwapPorts,
+  waiting: Waiting,
+): Promise<boolean> {
+  const stopped: string[] = [];
+  try {
+    for (const name of names) {
+      await ensureStopped(name, ports, waiting);
+      stopped.push(name);
+    }
+    return true;
+  } catch (error) {
+    const states = await Promise.all(stopped.map(name => ports.services.query(name)));
+    if (isLast || states.every(status => status === undefined || status.state === 'stopped')) throw error;
+    return false;
+  }
 }
 
 function isAutomatic(service: InstalledService): boolean {
