@@ -38,7 +38,7 @@ async function served(client: Client, groupVersion: string, signal: AbortSignal)
   const path = group === '' ? '/api/v1' : `/apis/${groupVersion}`;
   // The list of groups still has that of a CRD that was just deleted.
   const list = await client.raw<{ resources: ServedKind[] }>('GET', path, { signal }).catch(unless(isNotFound));
-  // What nobody can create, such as PackageManifests of OLM, is a view of other objects.
+  // What cannot be created, such as PackageManifests of OLM, is a view of other objects.
   const isStored = (verbs: readonly string[]) => ['list', 'create'].every(verb => verbs.includes(verb));
   return (list?.resources ?? [])
     .filter(({ name, namespaced, verbs }) => namespaced && !name.includes('/') && isStored(verbs))
