@@ -54,6 +54,10 @@ export const eventText = {
   instanceRebooted: (address: string, node: string) =>
     normal('InstanceRebooted', `Rebooted instance with address ${address}; Node ${node} is ready`),
   instanceRebootFailure: (message: string) => warning('InstanceRebootFailure', message),
+  /** New: the Go operator leaves these to the logs. */
+  keyAccepted: (address: string, key: string) =>
+    normal('KeyAccepted', `Instance with address ${address} accepts the current SSH key ${key}`),
+  keyOutdated: (message: string) => warning('KeyOutdated', message),
   settingsApplied: (address: string, node: string) =>
     normal(
       'SettingsApplied',

@@ -55,6 +55,11 @@ export const servicesAnnotation = {
   salt: `${prefix}/hash-salt`,
 } as const;
 
+export const keysAnnotation = {
+  /** On the Secret of former private keys: their hashes, the newest last. */
+  order: `${prefix}/key-order`,
+} as const;
+
 export const instanceAnnotation = {
   /** UID of the Machine or ConfigMap of a WindowsInstance; only its events are shown. */
   sourceUid: `${prefix}/source-uid`,
@@ -85,6 +90,8 @@ export const windowsTaint = { key: 'os', value: 'Windows', effect: 'NoSchedule' 
 
 export const secretName = {
   privateKey: 'cloud-private-key',
+  /** New: private keys that hosts accepted, by the hash of their public key; written by the operator. */
+  privateKeys: 'windows-private-keys',
   userData: 'windows-user-data',
   tls: 'windows-machine-config-operator-tls',
   agentToken: 'windows-instance-config-daemon',

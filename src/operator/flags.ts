@@ -42,6 +42,12 @@ const flags = {
   'allow-lasting-tokens': {
     help: 'use tokens that never expire if the cluster issues no short-lived ones; a risk: hosts keep access forever',
   },
+  'forget-private-keys': {
+    help: 'keep former private keys in memory only; after a restart, hosts that lack the new key are out of reach',
+  },
+  'authorize-keys': {
+    help: 'during a rotation, add the new public key to hosts that accept the former one, and remove that',
+  },
   'agent-certificate-lifetime': {
     value: 'duration',
     default: defaultCertificateLifetime,

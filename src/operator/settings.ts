@@ -18,6 +18,10 @@ export interface RunSettings extends OperatorSettings {
   allowLastingTokens: boolean;
   /** Go duration of the agents' client certificates. */
   certificateLifetime: string;
+  /** Whether former private keys are stored in a Secret. */
+  keepsPrivateKeys: boolean;
+  /** Whether the operator adds its new public key to hosts. */
+  authorizesKeys: boolean;
   /** Of the payload; it decides which API servers are supported. */
   kubeletVersion: string;
   /** Undefined to disable. */
@@ -82,6 +86,8 @@ function settingsFrom(values: FlagValues, environment: Environment, version: str
     tokenSeconds: secondsFrom(values, 'token-lifetime'),
     allowLastingTokens: values['allow-lasting-tokens'] === 'true',
     certificateLifetime: lifetimeFrom(values),
+    keepsPrivateKeys: values['forget-private-keys'] !== 'true',
+    authorizesKeys: values['authorize-keys'] === 'true',
     kubeletVersion: values['kubelet-version'],
     metricsAddress: addressFrom(values, 'metrics-bind-address'),
     healthAddress: addressFrom(values, 'health-probe-bind-address'),

@@ -178,6 +178,12 @@ const fullStatus: Required<WindowsInstanceStatus> = {
   node: 'win1',
   nodeUID: 'u-1',
   hostKey: 'ssh-ed25519 AAAA',
+  key: {
+    hash: 'ab',
+    fingerprint: 'ssh-ed25519 SHA256:x',
+    former: ['cd'],
+    pending: { hash: 'ef', since: '', tried: '', retry: '' },
+  },
   host: { name: 'win1', addresses: ['10.0.0.4'] },
   touched: '2026-03-01T12:00:00Z',
   certifiedName: 'win1',

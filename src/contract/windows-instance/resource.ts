@@ -18,6 +18,7 @@ export const instancePhases = [
   'Refreshing',
   'Restarting',
   'Reconnecting',
+  'Rekeying',
   'Adopting',
   'Removing',
   'Failed',
@@ -25,11 +26,12 @@ export const instancePhases = [
 ] as const;
 export type InstancePhase = (typeof instancePhases)[number];
 
-export type SettingPhase = 'Refreshing' | 'Restarting';
+const settingPhases = ['Refreshing', 'Restarting', 'Rekeying'] as const;
+export type SettingPhase = (typeof settingPhases)[number];
 
-/** The host gets new settings, or waits for the next attempt; its Node stays in service. */
+/** The host gets new settings or a new key, or waits for the next attempt; its Node stays in service. */
 export function isSettingPhase(phase: string | undefined): phase is SettingPhase {
-  return phase === 'Refreshing' || phase === 'Restarting';
+  return settingPhases.some(each => each === phase);
 }
 
 /** In the order in which they are considered. */
@@ -108,6 +110,8 @@ export const instanceCondition = {
   rolledBack: 'RolledBack',
   /** False when changed settings could not be brought to the host; the reason is the error code. Missing means True. */
   settingsApplied: 'SettingsApplied',
+  /** False while the host accepts only a former SSH key of the operator; the reason is the error code. Missing means True. */
+  keyCurrent: 'KeyCurrent',
 } as const;
 
 /** Progress of the current upload. */
@@ -195,6 +199,25 @@ export interface InstanceSettings {
   proxy?: boolean;
 }
 
+/** The SSH key of the operator that the host accepts. Hashes are those of the annotation pub-key-hash. */
+export interface InstanceKey {
+  /** Of the key that last worked. */
+  hash: string;
+  /** Its type and fingerprint, for people. */
+  fingerprint?: string;
+  /** Of keys that the operator has replaced on the host and is to remove from it; only where it may. */
+  former?: string[];
+  /** A newer key that the host rejected; the operator asks again. */
+  pending?: {
+    hash: string;
+    /** When the host first and last rejected it. */
+    since: string;
+    tried: string;
+    /** Value of the annotation `retry` then; another value asks again at once. */
+    retry?: string;
+  };
+}
+
 /** Read from the host over the pinned connection. */
 export interface InstanceHost {
   /** Name of the Node that the kubelet of this host registers, in lower case. */
@@ -229,6 +252,7 @@ export interface InstanceRecord {
   nodeUID?: string;
   /** Host key the host must show, as `<type> <base64>`. */
   hostKey?: string;
+  key?: InstanceKey;
   host?: InstanceHost;
   /**
    * Node name for which a kubelet certificate of this host was approved. A certificate cannot be revoked, so the host

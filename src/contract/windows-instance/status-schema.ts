@@ -9,7 +9,8 @@ const condition = object(
         'agent has confirmed the version. Ready: configured, and the Node is ready. KubeletReachable: the operator ' +
         'reaches the kubelet on port 10250. KeyRefused: the host of a Machine rejects the SSH key. RolledBack: an ' +
         'upgrade failed, and the host runs its former version. SettingsApplied: the host has the settings of the ' +
-        'cluster; missing until that failed once.',
+        'cluster; missing until that failed once. KeyCurrent: the host accepts the current SSH key of the operator; ' +
+        'missing until it rejected one.',
     ),
     status: oneOf(['True', 'False', 'Unknown'], 'Whether the condition holds. Unknown: it is not known now.'),
     reason: text('Error code (docs/reference/errors.md), or a word such as Joined, Configuring or Paused.'),
@@ -62,6 +63,26 @@ const token = object(
     expires: time('When the token expires.'),
   },
   { required: ['id', 'use', 'expires'] },
+);
+
+const key = object(
+  'The SSH key of the operator that the host accepts, by the SHA-256 of its public key as in the annotation pub-key-hash.',
+  {
+    hash: text('Hash of the key that last worked.'),
+    fingerprint: text('Its type and fingerprint, as `ssh-keygen -lf` prints it.'),
+    former: listOf('Keys that the operator has replaced on the host and will remove, by hash.', { type: 'string' }),
+    pending: object(
+      'A newer key that the host rejected; the operator tries it again.',
+      {
+        hash: text('Hash of that key.'),
+        since: time('When the host first rejected it.'),
+        tried: time('When the host last rejected it.'),
+        retry: text('Value of the annotation retry at that time.'),
+      },
+      { required: ['hash', 'since', 'tried'] },
+    ),
+  },
+  { required: ['hash'] },
 );
 
 const setting = (description: string): Schema =>
@@ -133,6 +154,7 @@ export const statusSchema = object('What the operator has found out about the ho
   node: text('Name of the Node of the host.'),
   nodeUID: text('UID of the Node that the operator has labeled.'),
   hostKey: text('Pinned SSH host key, as `<type> <base64>`. To accept another one set spec.hostKey.'),
+  key,
   touched: time('When the operator first changed something on the host. Missing: nothing has to be cleaned there.'),
   host: object(
     'What the host reported over the pinned SSH connection.',

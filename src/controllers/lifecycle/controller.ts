@@ -50,6 +50,7 @@ import {
   runJourney,
 } from './act/run-journey.ts';
 import { refreshKind, restartKind } from './act/refresh-kinds.ts';
+import { rekeyKind } from './act/rekey-kind.ts';
 import { takeFirst } from './act/restart-gate.ts';
 import { settingsFacts, watchingSettings } from './act/settings-facts.ts';
 import { rollbackKind, upgradeKind } from './act/upgrade-kinds.ts';
@@ -210,6 +211,7 @@ async function reconcile(instance: WindowsInstance, work: Work, pass: Pass): Pro
 
 /** From caches; reads Secret and DNS only if the host may be configured. */
 async function observe(instance: WindowsInstance, work: Work, { signal }: Pass): Promise<LifecycleFacts> {
+  await work.deps.inputs.lookAtKey?.(instance, signal);
   const facts = cachedFacts(instance, work);
   if (facts.removal !== undefined) {
     const uninstall = await work.installation.recentProblem(signal);
@@ -253,7 +255,7 @@ function gatesOf(facts: ChangeFacts, { deps, instances, version }: Work): Partia
   return changeGates(facts, { settings: deps.grants.settings(), stoppedBy });
 }
 
-/** The journeys of this version; new keys will follow. */
+/** The journeys of this version. */
 const kinds: Partial<Record<JourneyName, JourneyStart>> = {
   remove: startOf(removeKind),
   configure: startOf(configureKind),
@@ -262,6 +264,7 @@ const kinds: Partial<Record<JourneyName, JourneyStart>> = {
   upgrade: startOf(upgradeKind),
   reboot: startOf(rebootKind),
   reconnect: startOf(reconnectKind),
+  rekey: startOf(rekeyKind),
   refresh: startOf(refreshKind),
   restart: startOf(restartKind),
 };

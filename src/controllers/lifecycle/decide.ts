@@ -47,7 +47,7 @@ export interface LifecycleFacts {
 
 /** Content of a host that journeys of their own replace. */
 export interface HostHashes {
-  /** Of the SSH public key. */
+  /** Of the SSH public key; `given`: of the one that last worked. */
   keyHash?: string;
   /** Of files that take effect at once. */
   fileHash?: string;
@@ -55,6 +55,8 @@ export interface HostHashes {
   servicesHash?: string;
   /** Services have variables of a proxy. */
   hasProxy?: boolean;
+  /** Former keys are to be removed from the host. */
+  hasFormerKeys?: boolean;
 }
 
 /** A journey that is due, but has to wait. */
@@ -233,9 +235,15 @@ function whyReconnect(facts: LifecycleFacts): string | undefined {
   return nowMs < endsMs ? undefined : `the certificate of its agent expired at ${timestamp(endsMs)} without a renewal`;
 }
 
-function whyRekey({ desired, given }: LifecycleFacts): string | undefined {
-  const isOther = desired?.keyHash !== undefined && given?.keyHash !== undefined && desired.keyHash !== given.keyHash;
-  return isOther ? 'its SSH key is not the current one' : undefined;
+/** Machines get another key with their user data, and are replaced. The Node says which key earlier operators used. */
+function whyRekey(facts: LifecycleFacts): string | undefined {
+  const { instance, node, desired, given } = facts;
+  if (node === undefined || desired?.keyHash === undefined || instance.spec.source?.kind === 'Machine') return undefined;
+  if (!isAtRest(facts)) return undefined;
+  const { [nodeAnnotation.pubKeyHash]: marked } = node.annotations;
+  if ((given?.keyHash ?? marked) !== desired.keyHash) return 'its SSH key is not the current one';
+  if (given?.hasFormerKeys === true) return 'a former SSH key is still authorized on the host';
+  return marked === desired.keyHash ? undefined : 'its Node has the hash of another SSH key';
 }
 
 /**

@@ -80,6 +80,7 @@ export function failureEvents(instance: WindowsInstance, error: AppError): Insta
 
 export const removalFailureEvents = failuresAs(eventText.instanceTeardownFailure);
 export const settingsFailureEvents = failuresAs(eventText.settingsFailure, instanceCondition.settingsApplied);
+export const keyFailureEvents = failuresAs(eventText.keyOutdated, instanceCondition.keyCurrent);
 export const rebootFailureEvents = failuresAs(eventText.instanceRebootFailure);
 
 /** Events of a failed journey other than a join; none while the condition has the same reason. */
@@ -109,7 +110,7 @@ export function changeFailureEvents(
 /** Longer events would be cut, perhaps in the middle of a command that users paste. */
 const maxEventLength = 1000;
 
-function failureText({ code, message, remedy }: AppError, { metadata }: WindowsInstance): string {
+export function failureText({ code, message, remedy }: AppError, { metadata }: WindowsInstance): string {
   const text = `${code}: ${sentence(message)} ${remedy}`;
   if (text.length <= maxEventLength) return text;
   const { name, namespace } = metadata;

@@ -1,8 +1,8 @@
 import type { ErrorCode } from '#base/error-codes.ts';
 import { AppError, messageOf, shown } from '#base/errors.ts';
-import { quotedForPowerShell, runOnHost } from '#base/powershell.ts';
 import type { HostKey } from '../host-key.ts';
-import { describeKey, printPublicKey, type PublicKey } from '../keys/public-key.ts';
+import { authorizeRemedy } from '../keys/authorize-remedy.ts';
+import { describeKey, type PublicKey } from '../keys/public-key.ts';
 import { Sha1Refused } from './auth-key.ts';
 import { type Peer, where } from './dial-failures.ts';
 
@@ -47,15 +47,6 @@ interface Row {
 }
 
 const sshdConfig = 'C:\\ProgramData\\ssh\\sshd_config';
-const authorizedKeys = 'C:\\ProgramData\\ssh\\administrators_authorized_keys';
-
-/** The empty first line ends a last line without a line end; groups by SID have the same name in every language. */
-function authorizeKey(key: PublicKey): string {
-  return runOnHost(
-    `Add-Content ${authorizedKeys} -Value '', ${quotedForPowerShell(printPublicKey(key))}`,
-    `icacls.exe ${authorizedKeys} /inheritance:r /grant '*S-1-5-32-544:F' /grant '*S-1-5-18:F'`,
-  );
-}
 
 const rows: readonly Row[] = [
   {
@@ -85,7 +76,7 @@ const rows: readonly Row[] = [
     problem: ({ username, offeredKeys }) =>
       `SSH login as ${shown(username)} was rejected for key ${offeredKeys.map(describeKey).join(' and ')}`,
     remedy: ({ username, offeredKeys }) =>
-      `${offeredKeys.slice(0, 1).map(authorizeKey).join('')}. If the key is there already, check that the user ${shown(username)} exists and is an administrator.`,
+      `${offeredKeys.slice(0, 1).map(authorizeRemedy).join('')}. If the key is there already, check that the user ${shown(username)} exists and is an administrator.`,
   },
   {
     matches: ({ firstLine }) => /^(Exceeded MaxStartups|Not allowed at this time)/.test(firstLine),

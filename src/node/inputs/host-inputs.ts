@@ -1,4 +1,4 @@
-import { AppError } from '#base/errors.ts';
+import { AppError, attempt } from '#base/errors.ts';
 import type { ClusterFacts, OperatorSettings } from '#cluster/facts.ts';
 import { type FactsSource, rootCa } from '#cluster/facts-source.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
@@ -27,7 +27,9 @@ import type { HostFacts, HostInputs, HostInputSource } from '../lifecycle/deps.t
 import { DesiredSettings, settingsFrom, settingsInput, type SettingsSources } from './desired-settings.ts';
 import { LastKubeletProfiles } from './kubelet-profiles.ts';
 import { LastLogins } from './last-logins.ts';
-import { KeyRing, missingKey } from './key-ring.ts';
+import { InstanceKeys } from './instance-keys.ts';
+import { KeyRing } from './key-ring.ts';
+import { KeyStore, keyStorePermissions } from './key-store.ts';
 import { saltInformers, saltPermission, SettingsSalt } from './settings-salt.ts';
 import { missingInput, PendingInputError } from './missing-input.ts';
 import { loadInstanceKey } from './private-key.ts';
@@ -38,6 +40,7 @@ export const mirrorResources: readonly Resource[] = [imageDigestMirrorSets, imag
 
 export const permissions: readonly Permission[] = [
   saltPermission,
+  ...keyStorePermissions,
   // Of an instance: it may name any Secret of the namespace.
   { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['get'] },
   { in: 'own namespace', group: '', resources: ['configmaps'], verbs: reading },
@@ -64,6 +67,10 @@ export interface HostInputSettings extends Pick<OperatorSettings, 'debug' | 'log
   allowLastingTokens: boolean;
   /** Go duration of the agents' client certificates. */
   certificateLifetime: string;
+  /** Whether former private keys are stored in a Secret, so that they outlive the process. */
+  keepsPrivateKeys: boolean;
+  /** Whether the operator adds its new public key to hosts that accept a former one. */
+  authorizesKeys: boolean;
 }
 
 export interface HostInputParts extends ControllerParts {
@@ -79,11 +86,15 @@ export function hostInputSource(parts: HostInputParts): HostInputSource {
   const named = (where: string, name: string) =>
     informers.get(secrets, { namespace: where, fieldSelector: `metadata.name=${name}` });
   const isOpenshift = parts.kind === 'openshift';
+  const storedKeys = named(namespace, secretName.privateKeys);
+  const keyStore = new KeyStore({ ...parts, informer: storedKeys });
   const saltSources = saltInformers(parts);
   const sources: Sources = {
-    keyRing: new KeyRing(named(namespace, secretName.privateKey), namespace),
-    salt: new SettingsSalt(saltSources),
-    salted: saltSources.map(([informer]) => informer),
+    keyRing: new KeyRing(named(namespace, secretName.privateKey), keyStore, namespace),
+    keyStore,
+    instanceKeys: new InstanceKeys(parts.client, parts.clock),
+    salt: new SettingsSalt(saltSources, storedKeys),
+    salted: [storedKeys, ...saltSources.map(([informer]) => informer)],
     tls: named(namespace, secretName.tls),
     pullSecret: isOpenshift ? named(namespaceName.config, secretName.pullSecret) : undefined,
     mirrors: mirrorResources.filter(parts.serves).map(resource => informers.get(resource)),
@@ -95,6 +106,11 @@ export function hostInputSource(parts: HostInputParts): HostInputSource {
   const desired = followSettings(sources, parts);
   return {
     loadKeys: (instance, signal) => loadKeys(instance, sources, parts, signal),
+    currentKeyHash: instance => currentKeyHash(instance, sources),
+    lookAtKey: (instance, signal) =>
+      instance.spec.keySecret === undefined ? Promise.resolve() : sources.instanceKeys.look(instance, signal),
+    keepKey: (key, signal) => keepKey(key, sources, parts, signal),
+    authorizesKeys: parts.settings.authorizesKeys,
     readFacts: () => hostFacts(factsOf(parts), parts),
     prepareInputs: (instance, signal) => prepareInputs(instance, sources, parts, signal),
     desiredSettings: ({ spec }) => desired.get(spec.labels),
@@ -149,8 +165,10 @@ function kubeletProfiles(
 
 interface Sources {
   keyRing: KeyRing;
+  keyStore: KeyStore;
+  instanceKeys: InstanceKeys;
   salt: SettingsSalt;
-  /** The SSH key and the TLS pair. */
+  /** SSH keys and the TLS pair. */
   salted: readonly Informer<SecretObject>[];
   tls: Informer<SecretObject>;
   pullSecret: Informer<SecretObject> | undefined;
@@ -169,7 +187,38 @@ async function loadKeys(
   signal: AbortSignal,
 ): Promise<readonly PrivateKey[]> {
   const own = await loadInstanceKey(instance, client, signal);
-  return own === undefined ? keyRing.keys() : [own];
+  const { hash, former = [] } = instance.status?.key ?? {};
+  return keyRing.keysFor(hash === undefined ? former : [hash, ...former], own);
+}
+
+/** Undefined while the key is missing or cannot be used, which is reported elsewhere. */
+function currentKeyHash(
+  instance: WindowsInstance,
+  { keyRing, instanceKeys }: Pick<Sources, 'keyRing' | 'instanceKeys'>,
+): string | undefined {
+  if (instance.spec.keySecret !== undefined) return instanceKeys.hash(instance);
+  const current = attempt(() => keyRing.current());
+  return current.ok ? publicKeyHash(current.value.publicKey) : undefined;
+}
+
+/** The host works also if this fails; then the key lives as long as this process. */
+async function keepKey(
+  key: PrivateKey,
+  { keyStore, salt }: Pick<Sources, 'keyStore' | 'salt'>,
+  { settings, log }: HostInputParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const hash = publicKeyHash(key.publicKey);
+  if (!settings.keepsPrivateKeys || keyStore.keys().some(each => publicKeyHash(each.publicKey) === hash)) return;
+  try {
+    await keyStore.keep(key, salt.read(), signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn('Storing the private key failed; after a rotation and a restart, hosts with it are out of reach', {
+      Secret: secretName.privateKeys,
+      error,
+    });
+  }
 }
 
 async function prepareInputs(
@@ -184,7 +233,7 @@ async function prepareInputs(
   const { facts } = content;
   const { labels } = instance.spec;
   const [key] = await loadKeys(instance, sources, parts, signal);
-  if (key === undefined) throw missingKey(objectLabel('Secret', { namespace, name: secretName.privateKey }));
+  if (key === undefined) throw new Error('there is always a current key');
   const tokens = await bootstrapTokens(sources, parts, signal);
   const { fileSize } = settings.logRotation;
   return {

@@ -1,45 +1,63 @@
-import { AppError } from '#base/errors.ts';
+import { attempt, AppError } from '#base/errors.ts';
 import { secretName } from '#contract/names.ts';
 import { objectLabel } from '#contract/object.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
+import { publicKeyHash } from '#host/keys/public-key.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { SecretObject } from '#kube/resources.ts';
+import type { KeyStore } from './key-store.ts';
 import { readPrivateKey } from './private-key.ts';
 
+/** An SSH server closes the connection after six keys that it rejects. */
+const maxOffered = 5;
+
 /**
- * The operator's private key and the previous one: during a key rotation some hosts accept only the old key. It is kept in memory
- * until the process exits.
+ * The private key of the operator and former ones: during a rotation some hosts accept only those. Former keys are in the key store; those
+ * that this process saw itself are kept in memory, too.
  */
 export class KeyRing {
   readonly #informer: Informer<SecretObject>;
+  readonly #stored: Pick<KeyStore, 'keys'>;
   readonly #label: string;
-  #previous: SecretObject | undefined;
+  readonly #parsed = new WeakMap<SecretObject, PrivateKey>();
+  /** The newest first. */
+  #former: readonly PrivateKey[] = [];
 
-  constructor(informer: Informer<SecretObject>, namespace: string) {
+  constructor(informer: Informer<SecretObject>, stored: Pick<KeyStore, 'keys'>, namespace: string) {
     this.#informer = informer;
+    this.#stored = stored;
     this.#label = objectLabel('Secret', { namespace, name: secretName.privateKey });
-    informer.addHandler({
-      updated: old => this.#keep(old),
-      deleted: old => this.#keep(old),
-    });
+    informer.addHandler({ updated: old => this.#keep(old), deleted: old => this.#keep(old) });
   }
 
-  /** The current key first; throws an AppError when there is no usable one. */
-  keys(): PrivateKey[] {
+  /** Throws an AppError when there is no usable one. */
+  current(): PrivateKey {
     const [secret] = this.#informer.store.list();
     if (secret === undefined) throw missingKey(this.#label);
-    const current = readPrivateKey(secret);
-    const previous = this.#previous && usable(this.#previous);
-    const isOther = previous !== undefined && previous.pem.reveal() !== current.pem.reveal();
-    return isOther ? [current, previous] : [current];
+    return this.#parse(secret);
   }
 
-  /** A Secret whose key did not change, or was unusable, does not replace the previous key. */
+  /** Those to offer to a host, in this order: the current key, those that worked there, further ones. */
+  keysFor(lastHashes: readonly string[], current = this.current()): PrivateKey[] {
+    const others = [...this.#former, ...this.#stored.keys()];
+    const last = others.filter(({ publicKey }) => lastHashes.includes(publicKeyHash(publicKey)));
+    return distinct([current, ...last, ...others]).slice(0, maxOffered);
+  }
+
+  #parse(secret: SecretObject): PrivateKey {
+    const known = this.#parsed.get(secret);
+    if (known !== undefined) return known;
+    const key = readPrivateKey(secret);
+    this.#parsed.set(secret, key);
+    return key;
+  }
+
+  /** A Secret whose key did not change, or was unusable, adds none. */
   #keep(old: SecretObject): void {
-    const former = usable(old);
-    const [now] = this.#informer.store.list();
-    const current = now && usable(now);
-    if (former !== undefined && former.pem.reveal() !== current?.pem.reveal()) this.#previous = old;
+    const former = attempt(() => this.#parse(old));
+    const current = attempt(() => this.current());
+    if (!former.ok || (current.ok && isSame(former.value, current.value))) return;
+    this.#former = distinct([former.value, ...this.#former]).slice(0, maxOffered);
   }
 }
 
@@ -49,10 +67,10 @@ export function missingKey(label: string): AppError {
   });
 }
 
-function usable(secret: SecretObject): PrivateKey | undefined {
-  try {
-    return readPrivateKey(secret);
-  } catch {
-    return undefined;
-  }
+function distinct(keys: readonly PrivateKey[]): PrivateKey[] {
+  return keys.filter((key, index) => keys.findIndex(other => isSame(key, other)) === index);
+}
+
+function isSame(one: PrivateKey, other: PrivateKey): boolean {
+  return publicKeyHash(one.publicKey) === publicKeyHash(other.publicKey);
 }

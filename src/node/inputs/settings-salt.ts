@@ -9,6 +9,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
+import { storedSalt } from './key-store.ts';
 
 export const saltPermission: Permission = {
   in: 'own namespace',
@@ -39,13 +40,18 @@ export function saltInformers({
  */
 export class SettingsSalt {
   readonly #sources: SaltSources;
+  readonly #stored: { store: { list(): SecretObject[] } } | undefined;
   #last = new Secret('');
 
-  constructor(sources: SaltSources) {
+  constructor(sources: SaltSources, stored?: { store: { list(): SecretObject[] } }) {
     this.#sources = sources;
+    this.#stored = stored;
   }
 
   read(): Secret {
+    // Stored with the first key, so that another key does not look like other settings to all hosts.
+    const stored = storedSalt(this.#stored?.store.list()[0]);
+    if (stored !== undefined) return (this.#last = stored);
     for (const [{ store }, member] of this.#sources) {
       const [object] = store.list();
       const found = attempt(() => object && secretData(readObject(object))[member]);

@@ -51,6 +51,14 @@ export interface LifecycleSlots {
 export interface HostInputSource {
   /** The keys to connect with, in the order to try them. */
   loadKeys(instance: WindowsInstance, signal: AbortSignal): Promise<readonly PrivateKey[]>;
+  /** Value of the annotation pub-key-hash for the current key of the host; undefined while it is not known. */
+  currentKeyHash?(instance: WindowsInstance): string | undefined;
+  /** Looks whether a key of its own has changed, which no watch reports. */
+  lookAtKey?(instance: WindowsInstance, signal: AbortSignal): Promise<void>;
+  /** Keeps a key that a host accepts, or is told to accept, beyond its replacement. */
+  keepKey?(key: PrivateKey, signal: AbortSignal): Promise<void>;
+  /** Whether the operator adds its new public key to hosts that accept a former one. */
+  authorizesKeys?: boolean;
   /** What is needed to identify a host. */
   readFacts(): HostFacts;
   /** Called once the host answers, because it issues new tokens. */

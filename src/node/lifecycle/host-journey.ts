@@ -6,6 +6,8 @@ import type { Inventory } from '#contract/inventory.ts';
 import { isWindowsNode, type NodeView } from '#contract/node.ts';
 import { agentProgram } from '#contract/paths.ts';
 import type { HostKey } from '#host/host-key.ts';
+import type { PrivateKey } from '#host/keys/private-key.ts';
+import type { PublicKey } from '#host/keys/public-key.ts';
 import type { PlainFile } from '../payload-source.ts';
 import { openHost } from './configure/connect.ts';
 import type { LifecycleDeps } from './deps.ts';
@@ -22,6 +24,8 @@ export abstract class HostJourney implements AsyncDisposable {
   /** What the address of the instance resolves to, once known. */
   ipv4: string | undefined;
   hostKey: HostKey | undefined;
+  /** Of the last connection: the key that the host accepted, and those offered, the current one first. */
+  keys: { accepted: PublicKey; offered: readonly PrivateKey[] } | undefined;
   /** Name that the kubelet registers, once claimed. */
   claimedName: string | undefined;
   #inventory: Inventory | undefined;

@@ -66,6 +66,9 @@ export const conditionReason = {
   waits: 'Waits',
   refreshing: 'Refreshing',
   restarting: 'Restarting',
+  rekeying: 'Rekeying',
+  /** The host accepts the current SSH key. */
+  keyAccepted: 'Accepted',
   /** The host has the settings of the cluster again. */
   applied: 'Applied',
 } as const;
@@ -76,6 +79,21 @@ export const appliedSettingsCondition = {
   status: 'True',
   reason: conditionReason.applied,
   message: 'The host has the settings of the cluster.',
+} as const;
+
+/** Of a host that rejected the current key before. */
+export const keyAcceptedCondition = {
+  type: instanceCondition.keyCurrent,
+  status: 'True',
+  reason: conditionReason.keyAccepted,
+  message: 'The host accepts the current SSH key of the operator.',
+} as const;
+
+/** What a host in service lacks while a journey of this phase fails. */
+const lacking = {
+  Refreshing: { type: instanceCondition.settingsApplied, reason: conditionReason.refreshing, what: 'its new settings' },
+  Restarting: { type: instanceCondition.settingsApplied, reason: conditionReason.restarting, what: 'its new settings' },
+  Rekeying: { type: instanceCondition.keyCurrent, reason: conditionReason.rekeying, what: 'the current SSH key' },
 } as const;
 
 export interface StatusStamp {
@@ -132,7 +150,7 @@ function upgradingStatus(view: JourneyView, stamp: StatusStamp, phase: 'Upgradin
 /** Pods go on, and new ones may come. A failure stays visible until the settings are applied. */
 function settingStatus(view: JourneyView, stamp: StatusStamp, phase: SettingPhase): StatusChange {
   const { journal, isReady = false } = view;
-  const reason = conditionReason[phase === 'Refreshing' ? 'refreshing' : 'restarting'];
+  const { reason } = lacking[phase];
   const ready = { type: instanceCondition.ready, status: isReady ? 'True' : 'False' } as const;
   const conditions = [{ ...ready, ...activityCondition(journal, reason) }];
   return before => withConditions({ ...withJourney(before, view), phase }, conditions, stamp);
@@ -142,14 +160,15 @@ function settingStatus(view: JourneyView, stamp: StatusStamp, phase: SettingPhas
 export function unsettledStatus(
   view: JourneyView,
   { code, message, remedy }: AppError,
-  phase: InstancePhase,
+  phase: SettingPhase,
   stamp: StatusStamp,
 ): StatusChange {
   const { isReady = false, node } = view;
+  const { type, what } = lacking[phase];
   const text = `${sentence(message)} ${remedy}`;
-  const state = isReady ? 'is in service, without its new settings' : 'is not ready';
+  const state = isReady ? `is in service, without ${what}` : 'is not ready';
   const conditions = [
-    { type: instanceCondition.settingsApplied, status: 'False', reason: code, message: text },
+    { type, status: 'False', reason: code, message: text },
     {
       type: instanceCondition.ready,
       status: isReady ? 'True' : 'False',
@@ -282,6 +301,7 @@ const openPhases: readonly InstancePhase[] = [
   'Rebooting',
   'Refreshing',
   'Restarting',
+  'Rekeying',
   'Removing',
   'Failed',
   'Paused',

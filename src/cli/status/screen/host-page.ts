@@ -4,7 +4,7 @@ import { oneLine, type SafeText, safe } from '../../safe-text.ts';
 import { countText, durationText, uploadText } from '../view/amounts.ts';
 import { causeOf, type Layout, versionText, waitText } from './host-table.ts';
 import { pinText, rebootText, rollbackText, upgradeLine } from './upgrade-facts.ts';
-import { mirrorsText, settingText } from './setting-facts.ts';
+import { keyText, mirrorsText, settingText } from './setting-facts.ts';
 import { type HostView, configureMs } from '../view/host-view.ts';
 import { timesText } from '../view/instance-problem.ts';
 import { type JourneyStep, journeySteps } from '../view/journey-steps.ts';
@@ -33,6 +33,7 @@ function factLines(host: HostView, { nowMs }: Layout): SafeText[] {
   const facts: [string, string | undefined][] = [
     ['Managed by', sourceText(host)],
     ['Reached at', reachText(host)],
+    ['SSH key', keyText(host)],
     ['Host key', hostKey && `${hostKey.type} ${hostKey.fingerprint}, in ${hostKey.where}`],
     ['Node', node === undefined ? nodeName : nodeText(host)],
     ['Version', node && versionText(node)],

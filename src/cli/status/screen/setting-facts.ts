@@ -20,6 +20,14 @@ export function settingText({ instance, settingsProblem }: HostView, group: 'fil
   return `not as desired: has ${has}; should have ${shortText(desired)}${why}`;
 }
 
+/** `ssh-ed25519 SHA256:…`, and since when the host has rejected another one. */
+export function keyText({ instance }: HostView): string | undefined {
+  const { fingerprint, pending } = instance?.status?.key ?? {};
+  if (fingerprint === undefined) return undefined;
+  const since = pending && `; the current one is rejected since ${timeText(valueText(pending.since))}`;
+  return `${valueText(fingerprint)}${since ?? ''}`;
+}
+
 export function mirrorsText({ instance }: HostView): string | undefined {
   const { mirrors = [] } = instance?.status?.settings ?? {};
   if (mirrors.length === 0) return undefined;

@@ -1,7 +1,7 @@
 import { hostsOfEntries } from './entry-host.ts';
 import type { ClusterView, HostView } from './host-view.ts';
 import { hostOfInstance } from './instance-host.ts';
-import { withKubeletReach } from './kubelet-reach.ts';
+import { withAdvice } from './advice.ts';
 import { hostsOfMachines } from './machine-host.ts';
 import { hostsOfNodes } from './node-host.ts';
 import { withWorkerRole } from './worker-role.ts';
@@ -16,7 +16,7 @@ export function hostViews(view: ClusterView): HostView[] {
     ...hostsOfMachines(view),
   ];
   const hosts = [...described, ...hostsOfNodes(view, described)];
-  return sortHosts(hosts.map(host => withWorkerRole(withKubeletReach(host), view)));
+  return sortHosts(hosts.map(host => withWorkerRole(withAdvice(host), view)));
 }
 
 export function sortHosts(hosts: readonly HostView[]): HostView[] {

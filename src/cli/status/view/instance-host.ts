@@ -105,6 +105,7 @@ const timedPhases: ReadonlySet<string> = new Set([
   'Rebooting',
   'Refreshing',
   'Restarting',
+  'Rekeying',
   'Slow',
   'Retrying',
   'Failed',
@@ -195,6 +196,7 @@ const runningPhases: ReadonlySet<string | undefined> = new Set([
   'Rebooting',
   'Refreshing',
   'Restarting',
+  'Rekeying',
 ]);
 
 function journeyPhase(instance: WindowsInstance, problem: HostProblem | undefined): Phase {

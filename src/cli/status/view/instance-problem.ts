@@ -52,8 +52,9 @@ function journeyProblem(status: WindowsInstanceStatus, failing: TimelineStep | u
 
 /** Why the host does not get its new settings. In other phases the condition may be that of settings long replaced. */
 export function settingsFailure({ phase, conditions }: WindowsInstanceStatus): Condition | undefined {
-  const applied = findCondition(conditions, instanceCondition.settingsApplied);
-  return isSettingPhase(phase) && applied?.status === 'False' ? applied : undefined;
+  const { settingsApplied, keyCurrent } = instanceCondition;
+  const condition = findCondition(conditions, phase === 'Rekeying' ? keyCurrent : settingsApplied);
+  return isSettingPhase(phase) && condition?.status === 'False' ? condition : undefined;
 }
 
 function notReadyProblem(name: string, node: NodeView | undefined): HostProblem {

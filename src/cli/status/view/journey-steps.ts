@@ -1,6 +1,7 @@
 import type { InstanceActivity, JourneyName } from '#contract/windows-instance/resource.ts';
 import { adoptSteps, configureSteps, reconnectSteps } from '#node/lifecycle/configure/steps.ts';
 import { rebootSteps } from '#node/lifecycle/reboot/steps.ts';
+import { rekeySteps } from '#node/lifecycle/rekey/steps.ts';
 import { refreshSteps, restartSteps } from '#node/lifecycle/refresh/steps.ts';
 import { removeSteps } from '#node/lifecycle/remove/steps.ts';
 import { rollbackSteps, upgradeSteps } from '#node/lifecycle/upgrade/steps.ts';
@@ -24,6 +25,7 @@ const stepsOf: Readonly<Partial<Record<JourneyName, readonly KnownStep[]>>> = {
   reconnect: reconnectSteps,
   reboot: rebootSteps,
   refresh: refreshSteps,
+  rekey: rekeySteps,
   remove: removeSteps,
   restart: restartSteps,
   rollback: rollbackSteps,

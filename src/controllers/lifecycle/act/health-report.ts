@@ -92,7 +92,8 @@ export function restConditions(
       { ...ready, reason: conditionReason.soaking, message: `${runs}; it soaks until ${timestamp(soaksUntilMs)}` },
     ];
   }
-  const [wait] = waits;
+  // The condition KeyCurrent tells what a key waits for.
+  const wait = waits.find(({ journey }) => journey !== 'rekey');
   if (wait === undefined) return [];
   const { journey, cause, why, isForBudget = false } = wait;
   // As the journey says it when it begins to wait.

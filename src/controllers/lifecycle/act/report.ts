@@ -24,6 +24,7 @@ import {
 } from '#node/lifecycle/instance-status.ts';
 import { desiredSettings } from '#node/lifecycle/refresh/setting-record.ts';
 import { rebootLimit } from '#node/lifecycle/reboot/due.ts';
+import { rekeyDelayMs } from '#node/lifecycle/rekey/due.ts';
 import { StatusWriter } from '#node/lifecycle/status-writer.ts';
 import { credentialsMs, type Decision, type Wait } from '../decide.ts';
 import { addressConflicts, setupEvent } from '../events.ts';
@@ -88,6 +89,9 @@ export async function reportNode(
     health.againMs,
     // No watch tells that the first host with changed settings gave up before it began.
     waits.some(({ journey }) => journey === 'restart') ? recheckMs : undefined,
+    // Nor that a host was given the current key, or that the key of a host of its own was changed.
+    rekeyDelayMs(instance, deps.inputs.currentKeyHash?.(instance) ?? '', clock.now()),
+    instance.spec.keySecret === undefined ? undefined : keySecretMs,
   ]);
 }
 
@@ -186,6 +190,8 @@ function rolledBackReady({ conditions }: WindowsInstanceStatus): NewCondition[] 
   if (!isBack || ready?.status !== 'True' || ready.message === undefined) return [];
   return [{ type: ready.type, status: 'True', reason: conditionReason.rolledBack, message: ready.message }];
 }
+
+const keySecretMs = 60_000;
 
 /** No watch reports that a firewall was opened. */
 const probeMs = 5 * 60_000;

@@ -4,6 +4,7 @@ import { type Watch, watching } from '#kube/controller/watches.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
 import type { HostInputSource } from '#node/lifecycle/deps.ts';
+import { rekeyDelayMs } from '#node/lifecycle/rekey/due.ts';
 import type { LifecycleFacts } from '../decide.ts';
 import { appliedServices, endedHolds } from '../observe.ts';
 import { restartGate } from './restart-gate.ts';
@@ -15,18 +16,35 @@ export function settingsFacts(
   work: Pick<Work, 'deps' | 'instances' | 'firstRestart'>,
 ): Pick<LifecycleFacts, 'desired' | 'given' | 'gates'> {
   const { files, services, proxy } = instance.status?.settings ?? {};
+  const { hash: keyHash, former = [] } = instance.status?.key ?? {};
   const given = {
+    ...(keyHash !== undefined && keyHash !== '' && { keyHash }),
+    ...(former.length > 0 && work.deps.inputs.authorizesKeys === true && { hasFormerKeys: true }),
     ...(files?.applied !== undefined && { fileHash: files.applied }),
     ...(services?.applied !== undefined && { servicesHash: services.applied }),
     ...(proxy !== undefined && { hasProxy: proxy }),
   };
+  const key = keyFacts(instance, work);
   const settings = work.deps.inputs.desiredSettings?.(instance);
-  if (settings === undefined) return { given };
+  if (settings === undefined) return { given, ...key };
   const { liveHash: fileHash, services: servicesHash, hasProxy } = settings;
   const restart = services?.applied === servicesHash ? undefined : restartGate(instance, servicesHash, work);
-  const gates = restart === undefined ? {} : { gates: { restart } };
-  return { given, desired: { fileHash, servicesHash, hasProxy }, ...gates };
+  const gates = { ...key.gates, ...(restart !== undefined && { restart }) };
+  return { given, desired: { fileHash, servicesHash, hasProxy, ...key.desired }, gates };
 }
+
+/** A host that has rejected the current key is asked again later; other journeys need not wait for that. */
+function keyFacts(
+  instance: WindowsInstance,
+  { deps }: Pick<Work, 'deps'>,
+): Pick<LifecycleFacts, 'desired' | 'gates'> {
+  const keyHash = deps.inputs.currentKeyHash?.(instance);
+  if (keyHash === undefined) return {};
+  const isLater = rekeyDelayMs(instance, keyHash, deps.clock.now()) !== undefined;
+  return { desired: { keyHash }, ...(isLater && { gates: { rekey: waitsForKey } }) };
+}
+
+export const waitsForKey = 'the host rejected the current SSH key and is asked again';
 
 /** Others get all settings when they join: a change does not end their backoff. */
 function hasAgent({ status }: WindowsInstance): boolean {

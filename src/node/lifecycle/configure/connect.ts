@@ -1,10 +1,16 @@
+import { sameData } from '#base/compare.ts';
+import { findCondition, type NewCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { ports } from '#contract/names.ts';
+import { type InstanceKey, instanceCondition } from '#contract/windows-instance/resource.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
 import { HostKeyChangedError } from '#host/host-key.ts';
-import { fingerprint, printPublicKey, type PublicKey } from '#host/keys/public-key.ts';
+import type { PrivateKey } from '#host/keys/private-key.ts';
+import { describeKey, fingerprint, printPublicKey, type PublicKey, publicKeyHash } from '#host/keys/public-key.ts';
 import { ipv4Of } from '#host/resolver.ts';
 import type { HostJourney } from '../host-journey.ts';
+import { keyAcceptedCondition } from '../instance-status.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkCluster, checkConnection } from './remedies.ts';
@@ -56,10 +62,16 @@ export async function openHost(journey: HostJourney, signal: AbortSignal): Promi
     throw error instanceof HostKeyChangedError ? withRemedy(error, journey) : error;
   });
   try {
-    const { hostKey } = connection.facts;
+    const { hostKey, acceptedKey } = connection.facts;
+    const accepted = privateKeys.find(({ publicKey }) => publicKeyHash(publicKey) === publicKeyHash(acceptedKey));
+    // Before it is recorded, so that no record names a key that is lost.
+    if (accepted !== undefined) await deps.inputs.keepKey?.(accepted, signal);
     const text = printPublicKey(hostKey);
-    if (journey.record.known.hostKey !== text) await journey.record.save({ hostKey: text });
+    const key = acceptedKeyRecord(acceptedKey, privateKeys, journey);
+    if (journey.record.known.hostKey !== text || !sameData(journey.record.known.key, key))
+      await journey.record.save({ hostKey: text, key }, key.pending === undefined ? acceptedCondition(instance) : []);
     journey.hostKey = hostKey;
+    journey.keys = { accepted: acceptedKey, offered: privateKeys };
     journey.record.ipv4 = journey.ipv4;
     return connection;
   } catch (error) {
@@ -67,6 +79,35 @@ export async function openHost(journey: HostJourney, signal: AbortSignal): Promi
     throw error;
   }
 }
+
+/** A host that accepts the current key, which is offered first, waits for none. */
+function acceptedKeyRecord(
+  accepted: PublicKey,
+  [current]: readonly PrivateKey[],
+  { record, deps }: HostJourney,
+): InstanceKey {
+  const { key: known } = record.known;
+  const hash = publicKeyHash(accepted);
+  const isCurrent = current !== undefined && publicKeyHash(current.publicKey) === hash;
+  const isReplaced = isCurrent && known !== undefined && deps.inputs.authorizesKeys === true;
+  const all = [...(known?.former ?? []), ...(isReplaced ? [known.hash] : [])];
+  const former = [...new Set(all)].filter(each => each !== hash).slice(-maxFormer);
+  return {
+    hash,
+    fingerprint: describeKey(accepted),
+    ...(former.length > 0 && { former }),
+    ...(!isCurrent && known?.pending && { pending: known.pending }),
+  };
+}
+
+/** The host may have learned the key since, and another journey is the first to see that. */
+function acceptedCondition({ status }: WindowsInstance): NewCondition[] {
+  const known = findCondition(status?.conditions, instanceCondition.keyCurrent);
+  return known?.status === 'False' ? [keyAcceptedCondition] : [];
+}
+
+/** More rotations are not made before a host could be reached once. */
+const maxFormer = 3;
 
 /** Dials the recorded address, even if the name resolves to another one later. */
 export function targetAt(

@@ -1,0 +1,157 @@
+import { toBase64 } from '#base/bytes.ts';
+import type { Log } from '#base/log.ts';
+import { attempt } from '#base/errors.ts';
+import { Secret } from '#base/secret.ts';
+import { Slots } from '#base/waiting/slots.ts';
+import { keysAnnotation, secretName } from '#contract/names.ts';
+import { readObject } from '#contract/object.ts';
+import { secretData } from '#contract/secret-data.ts';
+import { parsePrivateKey, type PrivateKey } from '#host/keys/private-key.ts';
+import { publicKeyHash } from '#host/keys/public-key.ts';
+import { isAlreadyExists, isConflict } from '#kube/api-error.ts';
+import type { Client } from '#kube/client.ts';
+import type { Informer } from '#kube/informer/informer.ts';
+import { type Permission, reading } from '#kube/permissions.ts';
+import { type SecretObject, secrets } from '#kube/resources.ts';
+
+export const keyStorePermissions: readonly Permission[] = [
+  {
+    in: 'own namespace',
+    group: '',
+    resources: ['secrets'],
+    verbs: [...reading, 'get', 'patch', 'delete'],
+    names: [secretName.privateKeys],
+  },
+  // `create` cannot be limited to a name.
+  { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['create'] },
+];
+
+export interface KeyStoreParts {
+  client: Pick<Client, 'find' | 'create' | 'patch'>;
+  namespace: string;
+  /** The Secret alone. */
+  informer: Pick<Informer<SecretObject>, 'store'>;
+  log: Log;
+}
+
+/** Beside the keys; a hash is never so long. */
+export const saltMember = 'settings-salt';
+
+/** More are not kept: an administrator who replaces the key so often has other means. */
+const maxKeys = 20;
+const attempts = 5;
+
+/**
+ * The Secret with the private keys that hosts accepted or were told to accept, by the hash of their public key. It outlives the Secret
+ * of the administrator, whose former key is gone once it is replaced.
+ */
+export class KeyStore {
+  readonly #parts: KeyStoreParts;
+  readonly #writing = new Slots(1);
+  #read: { object: SecretObject | undefined; keys: readonly PrivateKey[] } = { object: undefined, keys: [] };
+
+  constructor(parts: KeyStoreParts) {
+    this.#parts = parts;
+  }
+
+  /** The newest first. */
+  keys(): readonly PrivateKey[] {
+    const [object] = this.#parts.informer.store.list();
+    if (object !== this.#read.object) this.#read = { object, keys: this.#keysIn(object) };
+    return this.#read.keys;
+  }
+
+  /** Stores the key as the newest one, unless it is there, and the salt that is in use. */
+  async keep(key: PrivateKey, salt: Secret, signal: AbortSignal): Promise<void> {
+    const hash = publicKeyHash(key.publicKey);
+    await this.#change(found => {
+      const order = orderOf(found);
+      if (order.includes(hash)) return undefined;
+      const hasSalt = Object.hasOwn(found?.data ?? {}, saltMember) || salt.reveal() === '';
+      const [first = ''] = order;
+      return {
+        data: {
+          [hash]: toBase64(key.pem.reveal()),
+          ...(!hasSalt && { [saltMember]: toBase64(salt.reveal()) }),
+          ...(order.length >= maxKeys && { [first]: null }),
+        },
+        order: [...order.slice(order.length >= maxKeys ? 1 : 0), hash],
+      };
+    }, signal);
+  }
+
+  /** Deletes keys; returns how many. */
+  async prune(isNeeded: (hash: string) => boolean, signal: AbortSignal): Promise<number> {
+    let count = 0;
+    await this.#change(found => {
+      const order = orderOf(found);
+      const surplus = order.filter(hash => !isNeeded(hash));
+      count = surplus.length;
+      if (count === 0) return undefined;
+      const data = Object.fromEntries(surplus.map(hash => [hash, null]));
+      return { data, order: order.filter(isNeeded) };
+    }, signal);
+    return count;
+  }
+
+  /** One at a time, on the fresh object. */
+  async #change(
+    change: (found: SecretObject | undefined) => { data: Record<string, string | null>; order: string[] } | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { client, namespace } = this.#parts;
+    const name = secretName.privateKeys;
+    using _slot = await this.#writing.take(signal);
+    for (let left = attempts; ; left -= 1) {
+      const found = await client.find(secrets, name, { namespace, signal });
+      const next = change(found);
+      if (next === undefined) return;
+      const annotations = { [keysAnnotation.order]: next.order.join(',') };
+      try {
+        if (found === undefined) {
+          const present = Object.entries(next.data).filter((each): each is [string, string] => each[1] !== null);
+          const metadata = { name, namespace, annotations };
+          await client.create(secrets, { metadata, data: Object.fromEntries(present) }, { signal });
+        } else {
+          const { resourceVersion = '' } = found.metadata;
+          const body = { metadata: { annotations, resourceVersion }, data: next.data };
+          await client.patch(secrets, name, { type: 'merge', body }, { namespace, signal });
+        }
+        return;
+      } catch (error) {
+        if (left <= 1 || !(isConflict(error) || isAlreadyExists(error))) throw error;
+      }
+    }
+  }
+
+  /** An entry that is not the key of its name is ignored: a user may have edited the Secret. */
+  #keysIn(object: SecretObject | undefined): PrivateKey[] {
+    const data = attempt(() => (object === undefined ? {} : secretData(readObject(object))));
+    if (!data.ok) {
+      this.#parts.log.warn('Reading stored private keys failed', { error: data.error });
+      return [];
+    }
+    const order = orderOf(object);
+    return order.toReversed().flatMap(hash => {
+      const pem = data.value[hash]?.reveal();
+      const key = attempt(() => (pem === undefined ? undefined : parsePrivateKey(pem)));
+      const isIt = key.ok && key.value !== undefined && publicKeyHash(key.value.publicKey) === hash;
+      if (!isIt) this.#parts.log.warn('Ignoring a stored private key that is not the one of its name', { hash });
+      return isIt ? [key.value as PrivateKey] : [];
+    });
+  }
+}
+
+/** The salt in the Secret; undefined before the first key was stored. */
+export function storedSalt(object: SecretObject | undefined): Secret | undefined {
+  const data = attempt(() => object && secretData(readObject(object))[saltMember]);
+  return data.ok ? data.value : undefined;
+}
+
+/** Hashes of the stored keys; those that the annotation does not name are the oldest. */
+function orderOf(object: SecretObject | undefined): string[] {
+  const present = Object.keys(object?.data ?? {}).filter(name => /^[0-9a-f]{64}$/.test(name));
+  const named = (object?.metadata.annotations?.[keysAnnotation.order] ?? '').split(',');
+  const known = [...new Set(named)].filter(hash => present.includes(hash));
+  return [...present.filter(hash => !known.includes(hash)).sort(), ...known];
+}

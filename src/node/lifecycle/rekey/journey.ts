@@ -1,0 +1,61 @@
+import { timestamp } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
+import { instanceAnnotation } from '#contract/names.ts';
+import type { InstanceKey } from '#contract/windows-instance/resource.ts';
+import { authorizeRemedy } from '#host/keys/authorize-remedy.ts';
+import type { PrivateKey } from '#host/keys/private-key.ts';
+import { describeKey, publicKeyHash } from '#host/keys/public-key.ts';
+import { AgentJourney } from '../host-journey.ts';
+
+/** A host that has to accept another SSH key of the operator. Its Node stays in service. */
+export class RekeyJourney extends AgentJourney {
+  /** Why the host keeps its former key for now. */
+  wait: AppError | undefined;
+  #current: PrivateKey | undefined;
+
+  /** The key that the host should accept. */
+  async current(signal: AbortSignal): Promise<PrivateKey> {
+    if (this.#current === undefined) [this.#current] = await this.deps.inputs.loadKeys(this.instance, signal);
+    if (this.#current === undefined) throw new Error('there is always a current key');
+    return this.#current;
+  }
+
+  /** The host accepted the current key in the last connection, or before. */
+  get isCurrent(): boolean {
+    return this.#current !== undefined && this.record.known.key?.hash === publicKeyHash(this.#current.publicKey);
+  }
+
+  /** Keys that the operator is to remove from the host, by their hashes. */
+  get former(): readonly string[] {
+    return this.record.known.key?.former ?? [];
+  }
+
+  /** The administrator may also go back to the key that the host has. */
+  endWait(): void {
+    const { pending, ...key } = this.record.known.key ?? { hash: '' };
+    if (pending !== undefined) this.record.remember({ key });
+  }
+
+  /** The operator asks again later; nothing else of the host depends on it. */
+  async postpone(current: PrivateKey): Promise<void> {
+    const { instance, deps, record } = this;
+    const { key } = record.known;
+    const hash = publicKeyHash(current.publicKey);
+    const now = timestamp(deps.clock.now());
+    const since = key?.pending?.hash === hash ? key.pending.since : now;
+    const retry = instance.metadata.annotations?.[instanceAnnotation.retry];
+    const pending = { hash, since, tried: now, ...(retry !== undefined && { retry }) };
+    this.wait = this.#outdated(current);
+    await record.save({ key: { ...(key ?? { hash: '' }), pending } satisfies InstanceKey });
+  }
+
+  #outdated({ publicKey }: PrivateKey): AppError {
+    const { keys, username, address } = this;
+    const former = keys === undefined ? 'a former one' : describeKey(keys.accepted);
+    return new AppError(
+      'HOST_KEY_OUTDATED',
+      `${address}: SSH login as "${username}" was rejected for the current key ${describeKey(publicKey)}; the operator uses the former key ${former}`,
+      { remedy: authorizeRemedy(publicKey) },
+    );
+  }
+}
