@@ -35,6 +35,16 @@ export function textFromCanonicalBase64(encoded: string): string | undefined {
   return text !== undefined && toBase64(text) === encoded ? text : undefined;
 }
 
+/** One character per byte, so that any bytes are kept. */
+export function toLatin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+/** The bytes of a text of `toLatin1`. */
+export function fromLatin1(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(Buffer.from(text, 'latin1'));
+}
+
 export function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
   return one.length === other.length && one.every((byte, index) => byte === other[index]);
 }

@@ -33,6 +33,8 @@ export const dir = {
   containerdLog: 'C:\\var\\log\\containerd',
   exporterLog: 'C:\\var\\log\\windows_exporter',
   cniState: 'C:\\var\\lib\\cni',
+  /** Settings and keys of the SSH server, which makes this folder. */
+  ssh: 'C:\\ProgramData\\ssh',
   /** Lower-case c and a trailing backslash, exactly as in the command line of kubelets in existing clusters. */
   kubeletPki: 'c:\\var\\lib\\kubelet\\pki\\',
 } as const;
@@ -107,6 +109,9 @@ export const file = {
   exporterLog: `${dir.exporterLog}\\windows_exporter.log`,
   csiProxyLog: `${dir.csiProxyLog}\\csi-proxy.log`,
 } as const;
+
+/** Where the SSH server reads the keys of all administrators. */
+export const authorizedKeysFile = `${dir.ssh}\\administrators_authorized_keys`;
 
 /** Which folders of the operator existed before the join. No user can write to its folder; it is deleted last. */
 export const folderRecordFile = `${dir.agentPrograms}\\folders.json`;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
 import { type HostKey, hostKeyAlgorithms, parseHostKey, printHostKey, trustHostKey } from './host-key.ts';
 import { fingerprint } from './keys/public-key.ts';
-import { writeWire } from './keys/ssh-wire.ts';
+import { writeWire } from '#base/ssh-wire.ts';
 
 /** Keys and what ssh-keygen of OpenSSH 9.2 shows for them. */
 const vectors: [type: string, base64: string, fingerprint: string][] = [

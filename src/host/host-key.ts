@@ -1,6 +1,7 @@
 import { fromBase64, sameBytes, toBase64 } from '#base/bytes.ts';
 import { AppError, shown } from '#base/errors.ts';
-import { describeKey, isKnownType, type PublicKey, readPublicKey } from './keys/public-key.ts';
+import { isKnownType, type PublicKey, readPublicKey } from '#base/ssh-public-key.ts';
+import { describeKey } from './keys/public-key.ts';
 
 /** The public key by which an SSH server proves its identity. */
 export type HostKey = PublicKey;

@@ -11,7 +11,7 @@ import ssh2, {
 import { printPem } from '../../src/base/pem.ts';
 import { type HostKey, parseHostKey } from '../../src/host/host-key.ts';
 import { type PrivateKey, parsePrivateKey } from '../../src/host/keys/private-key.ts';
-import { writeWire } from '../../src/host/keys/ssh-wire.ts';
+import { writeWire } from '../../src/base/ssh-wire.ts';
 import { type MemoryFiles, status } from './memory-files.ts';
 
 /** How the server in the process behaves. */

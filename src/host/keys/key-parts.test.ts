@@ -2,9 +2,9 @@ import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } fr
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
-import { curves } from './curves.ts';
+import { curves } from '#base/ssh-curves.ts';
 import { assembleKey, type KeyParts, partsOfJwk, publicKeyOf } from './key-parts.ts';
-import { readPublicKey } from './public-key.ts';
+import { readPublicKey } from '#base/ssh-public-key.ts';
 
 type Parts<K extends KeyParts['kind']> = Extract<KeyParts, { kind: K }>;
 

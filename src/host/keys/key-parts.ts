@@ -1,8 +1,8 @@
 import { createPrivateKey, type KeyObject, type webcrypto } from 'node:crypto';
 import { AppError } from '#base/errors.ts';
-import { type Curve, curves } from './curves.ts';
+import { type Curve, curves } from '#base/ssh-curves.ts';
 import type { PublicKey } from './public-key.ts';
-import { fromBigint, toBigint, writeWire } from './ssh-wire.ts';
+import { fromBigint, toBigint, writeWire } from '#base/ssh-wire.ts';
 
 type Jwk = webcrypto.JsonWebKey;
 

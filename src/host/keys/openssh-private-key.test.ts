@@ -8,7 +8,7 @@ import { type KeyParts, partsOfJwk, publicKeyOf } from './key-parts.ts';
 import { readOpensshKey } from './openssh-private-key.ts';
 import { parsePrivateKey } from './private-key.ts';
 import { authorizedKey } from './public-key.ts';
-import { writeWire } from './ssh-wire.ts';
+import { writeWire } from '#base/ssh-wire.ts';
 
 type Field = string | Uint8Array | bigint;
 

@@ -1,9 +1,10 @@
 import { sameBytes } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
-import { type Curve, curves } from './curves.ts';
+import { type Curve, curves } from '#base/ssh-curves.ts';
 import { type KeyParts, publicKeyOf, unreadableKey } from './key-parts.ts';
-import { readPublicKey, weakKey } from './public-key.ts';
-import { readWire, type WireReader } from './ssh-wire.ts';
+import { readPublicKey } from '#base/ssh-public-key.ts';
+import { weakKey } from './public-key.ts';
+import { readWire, type WireReader } from '#base/ssh-wire.ts';
 
 /** Reads the content of a block `OPENSSH PRIVATE KEY`, the format of ssh-keygen, which node:crypto cannot read. */
 export function readOpensshKey(bytes: Uint8Array): KeyParts {

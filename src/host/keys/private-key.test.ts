@@ -6,7 +6,7 @@ import { type AppError, attempt } from '#base/errors.ts';
 import { printPem, scanPem } from '#base/pem.ts';
 import { parsePrivateKey } from './private-key.ts';
 import { authorizedKey, checkStrength, publicKeyHash } from './public-key.ts';
-import { toBigint, writeWire } from './ssh-wire.ts';
+import { toBigint, writeWire } from '#base/ssh-wire.ts';
 
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
 const weakRsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey;

@@ -3,7 +3,7 @@ import { type DerElement, derTag, readDer, readOid } from '#base/der.ts';
 import { AppError } from '#base/errors.ts';
 import { type PemBlock, scanPem } from '#base/pem.ts';
 import { Secret } from '#base/secret.ts';
-import { curves } from './curves.ts';
+import { curves } from '#base/ssh-curves.ts';
 import { assembleKey, type KeyParts, partsOfJwk, unreadableKey } from './key-parts.ts';
 import { encryptedKey, readOpensshKey } from './openssh-private-key.ts';
 import { type PublicKey, weakKey } from './public-key.ts';

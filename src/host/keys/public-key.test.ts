@@ -2,15 +2,9 @@ import { createHash, generateKeyPairSync } from 'node:crypto';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type AppError, attempt } from '#base/errors.ts';
-import {
-  authorizedKey,
-  checkStrength,
-  isKnownType,
-  parseAuthorizedKey,
-  publicKeyHash,
-  readPublicKey,
-} from './public-key.ts';
-import { fromBigint, toBigint, writeWire } from './ssh-wire.ts';
+import { isKnownType, readPublicKey } from '#base/ssh-public-key.ts';
+import { fromBigint, toBigint, writeWire } from '#base/ssh-wire.ts';
+import { authorizedKey, checkStrength, parseAuthorizedKey, publicKeyHash } from './public-key.ts';
 
 type Field = string | Uint8Array | bigint;
 

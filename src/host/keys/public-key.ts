@@ -1,15 +1,10 @@
 import { fromBase64, toBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
-import { curves } from './curves.ts';
-import { readWire, type WireReader } from './ssh-wire.ts';
+import { isKnownType, type PublicKey, readPublicKey } from '#base/ssh-public-key.ts';
+import { readWire } from '#base/ssh-wire.ts';
 
-export interface PublicKey {
-  /** SSH name of the key type, such as `ssh-ed25519`. */
-  type: string;
-  /** The key in SSH wire format, which begins with the type. */
-  blob: Uint8Array;
-}
+export type { PublicKey } from '#base/ssh-public-key.ts';
 
 /** Parses a line of an authorized_keys file without options; a comment and a line end are allowed. */
 export function parseAuthorizedKey(line: string): PublicKey {
@@ -53,28 +48,13 @@ export function checkStrength(key: PublicKey): void {
   const why = weakTypes.get(key.type);
   if (why !== undefined) throw weakKey(why);
   if (key.type === 'ssh-rsa') checkRsaSize(key);
-  else if (!structures.has(key.type)) throw weakKey(`the key type ${JSON.stringify(key.type)} is unknown`);
+  else if (!isKnownType(key.type)) throw weakKey(`the key type ${JSON.stringify(key.type)} is unknown`);
 }
 
 export function weakKey(why: string): AppError {
   return new AppError('PUBLIC_KEY_WEAK', `The public key is too weak: ${why}`, {
     remedy: 'Create another key, for example with `ssh-keygen -t ed25519`; RSA needs at least 2048 bits.',
   });
-}
-
-/** Reads a key in wire format. Known types are checked in full, others only for a type name. */
-export function readPublicKey(blob: Uint8Array): PublicKey | undefined {
-  return readWire(blob, reader => {
-    const type = reader.text();
-    reader.require(/^[a-z0-9][a-z0-9@.-]{0,63}$/.test(type));
-    (structures.get(type) ?? skipContent)(reader);
-    return { type, blob };
-  });
-}
-
-/** Key types of OpenSSH, without certificates and security keys. */
-export function isKnownType(type: string): boolean {
-  return structures.has(type);
 }
 
 const maxLineLength = 16_384;
@@ -85,29 +65,6 @@ const weakTypes: ReadonlyMap<string, string> = new Map([
   ['ecdsa-sha2-nistp224', smallCurve],
   ['ecdsa-sha2-1.3.132.0.33', smallCurve],
 ]);
-
-const structures: ReadonlyMap<string, (reader: WireReader) => void> = new Map([
-  ['ssh-rsa', (reader: WireReader) => skipNumbers(reader, 2)],
-  ['ssh-dss', (reader: WireReader) => skipNumbers(reader, 4)],
-  ['ssh-ed25519', (reader: WireReader) => reader.require(reader.string().length === 32)],
-  ...curves.map(
-    ({ ssh, size }) => [`ecdsa-sha2-${ssh}`, (reader: WireReader) => checkPoint(reader, ssh, size)] as const,
-  ),
-]);
-
-function skipContent(reader: WireReader): void {
-  reader.rest();
-}
-
-function skipNumbers(reader: WireReader, count: number): void {
-  for (let index = 0; index < count; index += 1) reader.mpint();
-}
-
-function checkPoint(reader: WireReader, curve: string, size: number): void {
-  reader.require(reader.text() === curve);
-  const point = reader.string();
-  reader.require(point.length === 1 + 2 * size && point[0] === 4);
-}
 
 function checkRsaSize(key: PublicKey): void {
   const modulus = readWire(key.blob, reader => {

@@ -1,7 +1,7 @@
 import ssh2 from 'ssh2';
 import { expect, test } from 'vitest';
 import { type HostKey, parseHostKey } from '../host-key.ts';
-import { writeWire } from '../keys/ssh-wire.ts';
+import { writeWire } from '#base/ssh-wire.ts';
 import { hostKeySignatures, offeredAlgorithms } from './algorithms.ts';
 
 const keyOf = (type: string): HostKey => ({ type, blob: writeWire(type) });

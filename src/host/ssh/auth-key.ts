@@ -1,6 +1,6 @@
 import { sign } from 'node:crypto';
 import ssh2, { type ParsedKey } from 'ssh2';
-import { curves } from '../keys/curves.ts';
+import { curves } from '#base/ssh-curves.ts';
 import type { PrivateKey } from '../keys/private-key.ts';
 import { authorizedKey } from '../keys/public-key.ts';
 

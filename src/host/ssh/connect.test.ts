@@ -14,7 +14,7 @@ import {
 import { until } from '../../../test/kit/until.ts';
 import type { ConnectOptions, HostTarget } from '../host.ts';
 import { parsePrivateKey } from '../keys/private-key.ts';
-import { writeWire } from '../keys/ssh-wire.ts';
+import { writeWire } from '#base/ssh-wire.ts';
 import { connect } from './connect.ts';
 
 const ours = makeKey();

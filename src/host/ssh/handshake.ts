@@ -4,7 +4,7 @@ import type { AppError } from '#base/errors.ts';
 import { type HostKey, trustHostKey } from '../host-key.ts';
 import type { ConnectionFacts, HostTarget } from '../host.ts';
 import type { PrivateKey } from '../keys/private-key.ts';
-import { readPublicKey } from '../keys/public-key.ts';
+import { readPublicKey } from '#base/ssh-public-key.ts';
 import { offeredAlgorithms } from './algorithms.ts';
 import { authKey } from './auth-key.ts';
 import { type FailedHandshake, handshakeFailure, handshakeTimeout } from './handshake-failures.ts';

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { ports, serviceName } from '#contract/names.ts';
-import { agentProgramHash } from '#contract/paths.ts';
+import { agentProgramHash, authorizedKeysFile } from '#contract/paths.ts';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import { whenAborted, withDeadline } from '#base/waiting/deadline.ts';
 import { offsetClock } from '../clocks.ts';
 import { programName } from '../programs/command-line.ts';
 import type { Route } from '../routes.ts';
 import { type Output, runCommand } from '../ssh/shell.ts';
+import { readAuthorizedKeys } from '../ssh/authorized-keys.ts';
 import { SimulatedSshd } from '../ssh/sshd.ts';
 import { isWithin } from './file-rights.ts';
 import { SimulatedFiles } from './files.ts';
@@ -113,6 +115,7 @@ export class SimulatedHost {
   /** Powers it on; a booting host answers after the boot time. */
   async start(how: 'booted' | 'booting' = 'booted'): Promise<void> {
     await this.#sshd.listen();
+    if (!this.files.has(authorizedKeysFile)) await this.setAuthorizedKeys(this.spec.authorizedKeys.map(printPublicKey));
     if (how === 'booting') void this.#boot();
     else this.#powerOn();
   }
@@ -153,6 +156,11 @@ export class SimulatedHost {
     if (traits.mishaps !== undefined) this.#changeMishaps(traits.mishaps);
     if (traits.stubbornServices !== undefined) this.#endStoppingServices();
     this.#deps.onChange();
+  }
+
+  /** The lines of the file from which sshd reads who may log in. Writing the file in `files` does the same. */
+  async setAuthorizedKeys(lines: readonly string[]): Promise<void> {
+    await this.files.write(authorizedKeysFile, lines.map(line => `${line}\n`).join(''), 'secret');
   }
 
   /** Deletes a service and ends its process. */
@@ -269,13 +277,17 @@ export class SimulatedHost {
   }
 
   #newSshd(): SimulatedSshd {
-    const { traits, times, user, authorizedKeys } = this.spec;
+    const { traits, times, user } = this.spec;
     const pace = createPace(() => times.uploadBytesPerSecond, this.#deps.delays);
     return new SimulatedSshd({
       traits,
       greetingMs: times.greetingMs,
       delays: this.#deps.delays,
-      loginRules: () => ({ login: traits.login, user, authorizedKeys: traits.acceptsKey ? authorizedKeys : [] }),
+      loginRules: async () => ({
+        login: traits.login,
+        user,
+        authorizedKeys: traits.acceptsKey ? await readAuthorizedKeys(this.files) : [],
+      }),
       run: (command, output) => this.#run(command, output),
       count: what => {
         this.stats[what] += 1;

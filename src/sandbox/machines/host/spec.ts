@@ -10,6 +10,7 @@ export interface HostSpec {
   address: string;
   dnsSuffix: string;
   user: string;
+  /** At the first start; later the file on the disk counts. */
   authorizedKeys: readonly PublicKey[];
   traits: Traits;
   times: Times;

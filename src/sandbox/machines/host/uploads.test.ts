@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sha256 } from '#base/sha256.ts';
-import { file } from '#contract/paths.ts';
+import { authorizedKeysFile, file } from '#contract/paths.ts';
 import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { findFault } from '../faults.ts';
 
@@ -12,13 +12,16 @@ async function uploaded(made: TestHost, content: Uint8Array, to = path): Promise
   await connection.upload(to, content);
 }
 
+/** All files but the one that every host has. */
+const uploads = ({ host }: TestHost) => host.files.paths().filter(path => path !== authorizedKeysFile);
+
 for (const bytes of [0, 1, 255 * 1024, 255 * 1024 + 1, 5_000_000]) {
   test(`an upload of ${bytes} bytes arrives whole, in folders that are made for it`, async () => {
     await using made = await startHost();
     const content = randomBytes(bytes);
     await uploaded(made, content);
     expect(await made.host.files.sha256(path)).toBe(sha256(content));
-    expect(made.host.files.paths()).toEqual([path]);
+    expect(uploads(made)).toEqual([path]);
     expect(made.host.stats).toMatchObject({
       uploads: 1,
       uploadedBytes: bytes,
@@ -32,7 +35,7 @@ test('an upload replaces what was there', async () => {
   await using made = await startHost();
   await uploaded(made, Buffer.from('old'));
   await uploaded(made, Buffer.from('new'));
-  expect([await made.host.files.read(path), made.host.files.paths()]).toEqual(['new', [path]]);
+  expect([await made.host.files.read(path), uploads(made)]).toEqual(['new', [path]]);
 });
 
 test('what was uploaded can be downloaded', async () => {
@@ -58,7 +61,7 @@ test('several files at once over one session', async () => {
   await using connection = await made.connect();
   const names = Array.from({ length: 8 }, (_, index) => `C:\\k\\file-${index}`);
   await Promise.all(names.map((name, index) => connection.upload(name, Buffer.alloc(300_000, index))));
-  expect(made.host.files.paths()).toEqual(names);
+  expect(uploads(made)).toEqual(names);
   expect(made.host.stats).toMatchObject({ uploads: 8, sftpSessions: 1 });
 });
 
@@ -66,13 +69,13 @@ test('the same content in many files is on the disk of this machine once', async
   await using made = await startHost();
   const content = randomBytes(500_000);
   for (const name of ['C:\\k\\a', 'C:\\k\\b', 'C:\\k\\c']) await uploaded(made, content, name);
-  expect([made.store.size, made.host.files.paths().length]).toEqual([1, 3]);
+  expect([made.store.size, uploads(made).length]).toEqual([1, 3]);
 });
 
 test('a full disk is reported and leaves no partial file', async () => {
   await using made = await startHost(findFault('full-disk'));
   expect(await codeOf(() => uploaded(made, Buffer.alloc(20_000_000)))).toBe('HOST_DISK_FULL');
-  expect(made.host.files.paths()).toEqual([]);
+  expect(uploads(made)).toEqual([]);
   await uploaded(made, Buffer.alloc(1_000_000));
 });
 

@@ -7,6 +7,7 @@ import type { Traits } from '../traits.ts';
 import { decideLogin, type LoginRules } from './login.ts';
 
 const [known, other] = [makeKey().key, makeKey().key];
+const lineOf = ({ publicKey }: PrivateKey) => ({ key: publicKey, options: [] });
 const message = Buffer.from('what the client signs');
 
 interface Attempt {
@@ -37,7 +38,7 @@ function outcomeOf(attempt: Attempt, rules: Partial<LoginRules> = {}): string {
     reject: (methods: string[], isPartial = false) =>
       void (outcome = `${isPartial ? 'more' : 'rejected'}: ${methods.join(' ')}`),
   };
-  const usual: LoginRules = { login: 'key', user: 'Administrator', authorizedKeys: [known.publicKey] };
+  const usual: LoginRules = { login: 'key', user: 'Administrator', authorizedKeys: [lineOf(known)] };
   decideLogin(context as unknown as AuthContext, { ...usual, ...rules });
   return outcome;
 }
@@ -78,5 +79,5 @@ test('without authorized keys every login is rejected', () => {
 });
 
 test('any of several keys is accepted', () => {
-  expect(outcomeOf({ key: other }, { authorizedKeys: [known.publicKey, other.publicKey] })).toBe('accepted');
+  expect(outcomeOf({ key: other }, { authorizedKeys: [lineOf(known), lineOf(other)] })).toBe('accepted');
 });

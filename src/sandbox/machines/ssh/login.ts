@@ -1,13 +1,12 @@
 import ssh2, { type AuthContext, type AuthenticationType } from 'ssh2';
-import { sameBytes } from '#base/bytes.ts';
-import type { PublicKey } from '#host/keys/public-key.ts';
+import { admits, type KeyLine } from '#contract/authorized-keys.ts';
 import type { Traits } from '../traits.ts';
 
 export interface LoginRules {
   login: Traits['login'];
   user: string;
-  /** Lines of administrators_authorized_keys. */
-  authorizedKeys: readonly PublicKey[];
+  /** Lines of administrators_authorized_keys with a key. */
+  authorizedKeys: readonly KeyLine[];
 }
 
 const methods: Readonly<Record<Traits['login'], AuthenticationType[]>> = {
@@ -22,7 +21,7 @@ export function decideLogin(context: AuthContext, { login, user, authorizedKeys 
   if (context.method !== 'publickey' || !offered.includes('publickey')) return context.reject(offered);
   const { key, blob, signature, hashAlgo } = context;
   const isUser = context.username.toLowerCase() === user.toLowerCase();
-  const isKnown = authorizedKeys.some(known => sameBytes(known.blob, key.data));
+  const isKnown = admits(authorizedKeys, key.data);
   if (!isUser || !isKnown) return context.reject(offered);
   // Clients first ask whether a key is acceptable, without a signature.
   if (signature === undefined || blob === undefined) return context.accept();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import ssh2, { type Client, type FileEntryWithStats, type SFTPWrapper, type Stats } from 'ssh2';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
 import { startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 
@@ -18,7 +19,7 @@ let folder: string;
 beforeEach(async () => {
   const { text, key } = makeKey();
   made = await startHost();
-  (made.host.spec.authorizedKeys as unknown[]).push(key.publicKey);
+  await made.host.setAuthorizedKeys([printPublicKey(key.publicKey)]);
   const { port } = made.host.route() as { port: number };
   client = new ssh2.Client();
   await new Promise<void>((resolve, reject) => {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readWire } from '#host/keys/ssh-wire.ts';
+import { readWire } from '#base/ssh-wire.ts';
 import { type Answer, PacketAssembler, printAnswer, printVersion } from './sftp-packets.ts';
 import { sftpPath, windowsPath } from './sftp-paths.ts';
 

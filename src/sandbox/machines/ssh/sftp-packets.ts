@@ -1,5 +1,5 @@
 import { freeMemory } from '#base/free-memory.ts';
-import { writeWire } from '#host/keys/ssh-wire.ts';
+import { writeWire } from '#base/ssh-wire.ts';
 
 /** SFTP version 3. */
 export const request = {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { writeWire } from '#host/keys/ssh-wire.ts';
+import { writeWire } from '#base/ssh-wire.ts';
 import { manualClock } from '../../../../test/kit/manual-clock.ts';
 import { ContentStore } from '../host/content-store.ts';
 import { SimulatedFiles } from '../host/files.ts';

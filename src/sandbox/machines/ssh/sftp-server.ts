@@ -1,5 +1,5 @@
 import { parentOf } from '#contract/host-path.ts';
-import { readWire, type WireReader } from '#host/keys/ssh-wire.ts';
+import { readWire, type WireReader } from '#base/ssh-wire.ts';
 import type { Content, Draft } from '../host/content-store.ts';
 import { DiskFull, type SimulatedFiles } from '../host/files.ts';
 import { type Answer, type Attributes, extension, printAnswer, printVersion, request, status } from './sftp-packets.ts';

@@ -3,6 +3,7 @@ import { connect as dialTcp } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { agentProgram, dir, file } from '#contract/paths.ts';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import { installedAgent } from '../../../../test/kit/installed-agent.ts';
 import { codeOf, startHost, type TestHost } from '../../../../test/kit/simulated-host.ts';
 import { makeKey } from '../../../../test/kit/ssh-server.ts';
@@ -25,7 +26,7 @@ for (const type of ['ed25519', 'ecdsa', 'rsa'] as const) {
   test(`takes ${type} keys`, async () => {
     const { key } = makeKey(type, type === 'rsa' ? 2048 : 256);
     await using made = await startHost();
-    (made.host.spec.authorizedKeys as unknown[]).push(key.publicKey);
+    await made.host.setAuthorizedKeys([printPublicKey(key.publicKey)]);
     await using connection = await made.connect('Administrator', [key]);
     expect((await connection.exec('hostname')).stdout).toBe('win-1\r\n');
   });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server as TcpServer, type Socket } from 'node:net';
-import ssh2, { type Connection, type ServerChannel, type Session } from 'ssh2';
+import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
 import type { Clock } from '#base/clock.ts';
 import { freeMemory } from '#base/free-memory.ts';
 import { joinWrites } from '#host/ssh/packet-writes.ts';
@@ -16,7 +16,7 @@ export interface SshdHost {
   greetingMs: number;
   /** Clock of simulated delays. */
   delays: Clock;
-  loginRules(): LoginRules;
+  loginRules(): Promise<LoginRules>;
   sftp: SftpHost;
   /** Runs a command; one that hangs ends when the client disconnects. */
   run(command: string, output: Output): Promise<number>;
@@ -112,8 +112,14 @@ export class SimulatedSshd {
   #serve(connection: Connection): void {
     // A client error only ends its connection.
     connection.on('error', () => undefined);
-    connection.on('authentication', context => decideLogin(context, this.#host.loginRules()));
+    connection.on('authentication', context => void this.#answerLogin(context));
     connection.on('session', accept => this.#serveSession(accept()));
+  }
+
+  async #answerLogin(context: AuthContext): Promise<void> {
+    const rules = await this.#host.loginRules().catch(() => undefined);
+    if (rules === undefined) context.reject();
+    else decideLogin(context, rules);
   }
 
   #serveSession(session: Session): void {

@@ -1,4 +1,4 @@
-import { fromUtf8 } from '#base/bytes.ts';
+import { fromUtf8 } from './bytes.ts';
 
 /** Reads SSH wire format. Anything invalid ends the reading; `readWire` turns that into `undefined`. */
 export class WireReader {
