@@ -81,6 +81,7 @@ export const errorCodes = {
   PRIVATE_KEY_MISSING: 'The Secret cloud-private-key has no private-key.pem.',
   PRIVATE_KEY_UNREADABLE: 'The private key has an unsupported format.',
   PRIVATE_KEY_ENCRYPTED: 'The private key is protected by a passphrase.',
+  PRIVATE_KEY_SHARED: 'The private key for Windows hosts also logs in to Linux nodes of the cluster.',
   PUBLIC_KEY_UNREADABLE: 'A public key is not an authorized_keys line.',
   PUBLIC_KEY_WEAK: 'The public key is too weak.',
   USERNAME_KEY_MISSING: 'A user name cannot be encrypted or decrypted without a key.',

@@ -24,6 +24,8 @@ export interface WorkerConfig {
   label: string;
   kubeletUnit: string | undefined;
   files: IgnitionFile[];
+  /** Lines of authorized_keys, of all users. */
+  authorizedKeys: string[];
 }
 
 export const renderedPrefix = 'rendered-worker-';
@@ -57,8 +59,20 @@ export function readWorkerConfig(machineConfig: KubeObject): WorkerConfig {
     label,
     kubeletUnit: textOr(unit?.['contents'], undefined),
     files: entriesOf(config, 'storage', 'files', label).map(readFile),
+    authorizedKeys: readAuthorizedKeys(config),
   };
 }
+
+/** Nodes do not depend on them, so malformed ones are no error. */
+function readAuthorizedKeys({ passwd }: Record<string, unknown>): string[] {
+  const users = isRecord(passwd) && Array.isArray(passwd['users']) ? passwd['users'].filter(isRecord) : [];
+  const lines = users.flatMap(({ sshAuthorizedKeys }): unknown[] =>
+    Array.isArray(sshAuthorizedKeys) ? sshAuthorizedKeys : [],
+  );
+  return lines.filter(line => typeof line === 'string').slice(0, maxAuthorizedKeys);
+}
+
+const maxAuthorizedKeys = 1000;
 
 export function readKubeletArguments(config: WorkerConfig): KubeletArguments {
   const subject = `${config.label}: ${kubeletUnitName}`;

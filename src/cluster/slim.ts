@@ -70,9 +70,10 @@ export function slimMachineConfig(object: MachineConfig): MachineConfig {
   const config: unknown = spec?.config;
   // The reader reports what is wrong with any other shape.
   if (!isRecord(config) || !isRecord(config['systemd']) || !isRecord(config['storage'])) return object;
-  const { ignition, systemd, storage } = config;
+  const { ignition, passwd, systemd, storage } = config;
   const slim = {
     ignition,
+    ...(passwd !== undefined && { passwd }),
     systemd: { units: entries(systemd['units'], 'name', [kubeletUnitName]) },
     storage: { files: entries(storage['files'], 'path', files) },
   };

@@ -115,6 +115,9 @@ export const eventText = {
   hostKeyChanged: (address: string, remedy: string) =>
     warning('SSHHostKeyChanged', `Host ${address} shows another SSH host key than the pinned one. ${remedy}`),
   privateKeyUnusable: (message: string) => warning('PrivateKeyUnusable', message),
+  /** New: the Go operator leaves the first to the logs, and does not check the second. */
+  privateKeyWeak: (message: string) => warning('PrivateKeyWeak', message),
+  privateKeyShared: (message: string) => warning('PrivateKeyShared', message),
   /** New: the Go operator leaves these to the logs. */
   mirrorIgnored: ({ message, remedy }: Pick<EventProblem, 'message' | 'remedy'>) =>
     warning('MirrorIgnored', `${message}. ${remedy}`),

@@ -27,6 +27,7 @@ import { machineNames, type MachinesParts } from './machines/observe.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { createRollout, type Rollout } from '#node/rollout/rollout.ts';
 import type { Permission } from '#kube/permissions.ts';
+import * as privateKey from './private-key/controller.ts';
 import * as registries from './registries/controller.ts';
 import * as removedHosts from './removed-hosts/controller.ts';
 import * as servicesConfig from './services-config/controller.ts';
@@ -41,7 +42,7 @@ export interface AllParts
   /** From 0 to 1. */
   random: () => number;
   hosts: Pick<lifecycle.LifecycleLimits, 'joins' | 'uploads'>;
-  settings: OperatorSettings;
+  settings: OperatorSettings & { keepsPrivateKeys?: boolean };
   /** Go duration for which agents request their certificates. */
   certificateLifetime: string;
   facts: FactsSource;
@@ -75,6 +76,7 @@ export function createControllers(given: AllParts): Controller[] {
     exporter.exporterController(parts),
     linuxNodes.linuxNodesController(parts),
     instances.instancesController(parts),
+    privateKey.privateKeyController(parts),
     ...(hasMachines ? machineControllers({ ...parts, rollout }) : []),
     agentReports.agentReportsController(parts),
     removedHosts.removedHostsController(parts),
@@ -112,6 +114,7 @@ export const permissions: readonly Permission[] = [
   userData,
   linuxNodes,
   instances,
+  privateKey,
   machineSource,
   agentReports,
   removedHosts,

@@ -71,6 +71,8 @@ export interface MachineFacts extends MachineFleet {
   /** Version of this operator, and hash of the public key it uses. */
   version: string;
   pubKeyHash: string;
+  /** Of the key that last worked on its host, by the record; the annotation of its Node counts without one. */
+  acceptedKeyHash?: string;
   /** The Secret windows-user-data is up to date. */
   userDataIsCurrent: boolean;
 }
@@ -102,7 +104,7 @@ export function decideMachine(machine: MachineView, facts: MachineFacts): Machin
     return { do: 'skip', why: `its Node ${machine.nodeRef.name} does not exist`, isLost: true };
   }
   if (!isConfigured(node)) return configure(machine, facts);
-  if (node.annotations[nodeAnnotation.pubKeyHash] !== facts.pubKeyHash) {
+  if ((facts.acceptedKeyHash ?? node.annotations[nodeAnnotation.pubKeyHash]) !== facts.pubKeyHash) {
     return decideReplacement(machine, facts, 'its Node was configured with another key');
   }
   if (!isUpToDate(node, facts.version)) return configure(machine, facts);

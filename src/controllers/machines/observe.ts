@@ -5,6 +5,7 @@ import { ownMember } from '#base/fields.ts';
 import type { Installation } from '#cluster/installation.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { machineLabel, namespaceName } from '#contract/names.ts';
+import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { type NodeView, readNode } from '#contract/node.ts';
 import { readObject } from '#contract/object.ts';
 import type { Informers } from '#kube/informer/informers.ts';
@@ -60,8 +61,12 @@ export function observeMachine(
   });
   const name = machine.machineSet;
   const set = name === undefined ? undefined : stores.machineSets.get({ namespace: namespaceName.machineApi, name });
+  const acceptedKeyHash = recordsOf(machine, stores.instances)
+    .map(({ key }) => key?.hash)
+    .find(hash => hash !== undefined);
   return {
     ...settings,
+    ...(acceptedKeyHash !== undefined && { acceptedKeyHash }),
     machines: views,
     nodes: nodesOf(views, stores.nodes),
     unfinished: unfinishedMachines(views, stores.instances),
@@ -70,10 +75,12 @@ export function observeMachine(
   };
 }
 
+function recordsOf({ name }: MachineView, store: StoreView<WindowsInstance>): WindowsInstanceStatus[] {
+  return store.byIndex(bySource, sourceText({ kind: 'Machine', name })).map(({ status = {} }) => status);
+}
+
 function unfinishedMachines(views: readonly MachineView[], store: StoreView<WindowsInstance>): Set<string> {
-  const recordsOf = ({ name }: MachineView) =>
-    store.byIndex(bySource, sourceText({ kind: 'Machine', name })).map(({ status = {} }) => status);
-  const unfinished = views.filter(view => recordsOf(view).some(record => isUnfinished(view, record)));
+  const unfinished = views.filter(view => recordsOf(view, store).some(record => isUnfinished(view, record)));
   return new Set(unfinished.map(({ name }) => name));
 }
 

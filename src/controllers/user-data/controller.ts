@@ -1,6 +1,5 @@
 import { AppError, attempt } from '#base/errors.ts';
 import type { FactsSource } from '#cluster/facts-source.ts';
-import { eventText } from '#contract/events.ts';
 import { namespaceName, secretName } from '#contract/names.ts';
 import { objectLabel, readObject } from '#contract/object.ts';
 import { checkStrength, publicKeyHash } from '#host/keys/public-key.ts';
@@ -8,7 +7,6 @@ import { ApiError, isAlreadyExists, isConflict, isNotFound, unless } from '#kube
 import { Controller } from '#kube/controller/controller.ts';
 import { after, done, type Outcome, type Pass, TerminalError } from '#kube/controller/reconcile.ts';
 import { watching } from '#kube/controller/watches.ts';
-import { referenceTo } from '#kube/events/events.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
 import { clusterApiCopy, type UserDataSecret } from '#node/desired/user-data/user-data.ts';
 import { watchingFacts } from '#cluster/facts-watch.ts';
@@ -105,7 +103,7 @@ async function copyToClusterApi(secret: UserDataSecret, parts: UserDataParts, pa
 
 function readWanted(
   sources: UserDataInformers,
-  { facts, recorder }: UserDataParts,
+  { facts }: UserDataParts,
   { log }: Pass,
 ): WantedUserData | undefined {
   const [key] = sources.privateKey.store.list();
@@ -115,9 +113,8 @@ function readWanted(
   }
   const wanted = attempt(() => wantedUserData(sources, facts));
   if (wanted.ok) return wanted.value;
-  const { code, message, remedy } = wanted.error;
-  recorder.record(referenceTo(secrets, key), eventText.privateKeyUnusable(`${code}: ${message}. ${remedy}`));
-  throw new TerminalError(message, { cause: wanted.error });
+  // The controller of the key reports it.
+  throw new TerminalError(wanted.error.message, { cause: wanted.error });
 }
 
 async function write(
