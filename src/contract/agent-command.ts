@@ -168,9 +168,13 @@ function probe(url: string | undefined): string[] {
 
 function keyFlag(name: string, word: string | undefined): string[] {
   if (word === undefined || readKeyWord(word) !== undefined) return flag(name, word);
-  throw new AppError('COMMAND_WORD_INVALID', 'the public key is too long for a command on a Windows host', {
-    remedy: 'Use an Ed25519 or ECDSA key, or an RSA key of at most 4096 bits, or add and remove its line by hand.',
-  });
+  throw new AppError(
+    'COMMAND_WORD_INVALID',
+    'the public key is too long for a command on a Windows host, or of an unknown type',
+    {
+      remedy: 'Use an Ed25519 or ECDSA key, or an RSA key of at most 4096 bits, or add and remove its line by hand.',
+    },
+  );
 }
 
 function flag(name: string, value: string | number | undefined): string[] {
