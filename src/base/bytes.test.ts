@@ -1,6 +1,15 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fromBase64, fromUtf8, sameBytes, textFromBase64, textFromCanonicalBase64, toBase64 } from './bytes.ts';
+import {
+  fromBase64,
+  fromLatin1,
+  fromUtf8,
+  sameBytes,
+  textFromBase64,
+  textFromCanonicalBase64,
+  toBase64,
+  toLatin1,
+} from './bytes.ts';
 
 const bytes = (...values: number[]) => new Uint8Array(values);
 const utf8 = (text: string) => new TextEncoder().encode(text);
@@ -152,6 +161,16 @@ test('every text has one canonical base64', () => {
       expect(textFromCanonicalBase64(toBase64(text))).toBe(text);
       const read = textFromCanonicalBase64(encoded);
       if (read !== undefined) expect(toBase64(read)).toBe(encoded);
+    }),
+  );
+});
+
+test('a text of Latin-1 has one character for each byte, and gives them back', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), all => {
+      const part = all.subarray(1);
+      expect(toLatin1(part)).toHaveLength(part.length);
+      expect(fromLatin1(toLatin1(part))).toEqual(Uint8Array.from(part));
     }),
   );
 });

@@ -241,6 +241,8 @@ export const errorCodes = {
   PROGRAM_TIMEOUT: 'A Windows program that the agent runs did not finish in time.',
   SCRIPT_FAILED: 'A PowerShell script of a service failed.',
   HOST_FILE_UNUSABLE: 'A file or folder of the host cannot be read, written or removed.',
+  AUTHORIZED_KEYS_UNUSABLE: 'The file with the SSH keys of administrators on a host cannot be changed safely.',
+  AUTHORIZED_KEY_LAST: 'An SSH key was not removed from a host, because no other key is left there.',
   HOST_NETWORK_FAILED: 'The Host Networking Service of Windows failed or did not answer.',
   HOST_NAME_UNCHANGEABLE: 'The host cannot be renamed by the agent.',
   CONTAINERS_FEATURE_MISSING: 'The Containers feature of Windows, or the reboot that completes it, is missing.',

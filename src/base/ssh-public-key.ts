@@ -1,3 +1,4 @@
+import { toBase64 } from './bytes.ts';
 import { curves } from './ssh-curves.ts';
 import { readWire, type WireReader } from './ssh-wire.ts';
 
@@ -16,6 +17,11 @@ export function readPublicKey(blob: Uint8Array): PublicKey | undefined {
     (structures.get(type) ?? skipContent)(reader);
     return { type, blob };
   });
+}
+
+/** `<type> <base64>`, as in known_hosts, authorized_keys and `spec.hostKey`. */
+export function printPublicKey(key: PublicKey): string {
+  return `${key.type} ${toBase64(key.blob)}`;
 }
 
 /** Key types of OpenSSH, without certificates and security keys. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { writeWire } from '#base/ssh-wire.ts';
 import { agentCommands, agentRecovery, checkCommand, controllerCommand } from './agent-command.ts';
 import { agentProgram } from './paths.ts';
 
@@ -11,6 +12,9 @@ const controller = (duration = '24h', more = '') =>
   `--kubeconfig C:\\k\\wicd-kubeconfig --cert-dir C:\\k\\wicd-certs --cert-duration ${duration} ` +
   `--ca-bundle C:\\k\\ca-bundle.crt --node win-1${more}`;
 const service = { namespace, node: 'win-1' };
+
+const keyWord = (number: number) =>
+  Buffer.from(writeWire('ssh-ed25519', new Uint8Array(32).fill(number))).toString('base64url');
 
 const lines: [string, string, string][] = [
   [
@@ -62,6 +66,16 @@ const lines: [string, string, string][] = [
   ],
   ['stages', commands.stage('C:\\k\\b', 'ab'), `${agent} stage --bundle C:\\k\\b --sha256 ab -o json`],
   ['reboots', commands.reboot('b-1'), `${agent} reboot --boot-id b-1 --delay 3s -o json`],
+  [
+    'exchanges SSH keys',
+    commands.authorizeKey({ add: keyWord(1), remove: keyWord(2) }),
+    `${agent} authorize-key --add ${keyWord(1)} --remove ${keyWord(2)} -o json`,
+  ],
+  [
+    'removes an SSH key',
+    commands.authorizeKey({ remove: keyWord(2) }),
+    `${agent} authorize-key --remove ${keyWord(2)} -o json`,
+  ],
   ['renames', commands.rename('win-1'), `${agent} rename --name win-1 -o json`],
   ['runs as a service', controllerCommand(service), controller()],
   ['runs with short certificates', controllerCommand({ ...service, certificateLifetime: '10m' }), controller('10m')],
@@ -127,6 +141,18 @@ for (const word of [
   test(`rejects ${JSON.stringify(word)} as part of a command`, () => {
     expect(() => commands.rename(word)).toThrow(expect.objectContaining({ code: 'COMMAND_WORD_INVALID' }));
     expect(() => commands.reboot(word)).toThrow(expect.objectContaining({ code: 'COMMAND_WORD_INVALID' }));
+  });
+}
+
+const noKeys: [string, string][] = [
+  ['an empty word', ''],
+  ['a command', 'x&calc'],
+  ['an RSA key of 8192 bits', Buffer.from(writeWire('ssh-rsa', 65_537n, 2n ** 8191n)).toString('base64url')],
+];
+for (const [name, word] of noKeys) {
+  test(`rejects ${name} as an SSH key`, () => {
+    for (const change of [{ add: word }, { remove: word }])
+      expect(() => commands.authorizeKey(change)).toThrow(expect.objectContaining({ code: 'COMMAND_WORD_INVALID' }));
   });
 }
 

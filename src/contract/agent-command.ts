@@ -1,4 +1,5 @@
 import { AppError, shown } from '#base/errors.ts';
+import { readKeyWord } from './authorized-keys.ts';
 import { dir, file } from './paths.ts';
 import type { HostVariableSource } from './services/manifest.ts';
 
@@ -99,6 +100,9 @@ export function agentCommands(program: string, leader?: string) {
     /** Removes the files and folders of the operator; needs `cleanup` before. */
     removeFiles: () => change('remove-files', ...json),
     rename: (hostName: string) => change('rename', '--name', hostName, ...json),
+    /** Lets one SSH key of administrators in, and another no more: wire formats as base64url. */
+    authorizeKey: ({ add, remove }: { add?: string; remove?: string }) =>
+      change('authorize-key', ...keyFlag('add', add), ...keyFlag('remove', remove), ...json),
   };
 }
 
@@ -160,6 +164,17 @@ function inventoryFlags({ apiServerUrl, nameSource }: InventoryOptions): string[
 /** A URL with other characters cannot be that of an API server, and is not probed. */
 function probe(url: string | undefined): string[] {
   return url !== undefined && /^https:\/\/[\w.:/[\]-]+$/.test(url) ? ['--probe', url] : [];
+}
+
+function keyFlag(name: string, word: string | undefined): string[] {
+  if (word === undefined || readKeyWord(word) !== undefined) return flag(name, word);
+  throw new AppError(
+    'COMMAND_WORD_INVALID',
+    'the public key is too long for a command on a Windows host, or of an unknown type',
+    {
+      remedy: 'Use an Ed25519 or ECDSA key, or an RSA key of at most 4096 bits, or add and remove its line by hand.',
+    },
+  );
 }
 
 function flag(name: string, value: string | number | undefined): string[] {

@@ -8,6 +8,18 @@ export interface KeyLine {
   options: readonly string[];
 }
 
+/** Reads the word of a command that names a key: its wire format as base64url, with or without padding. */
+export function readKeyWord(word: string): PublicKey | undefined {
+  if (word.length > maxWord || !/^[A-Za-z0-9_-]+={0,2}$/.test(word)) return undefined;
+  const bare = word.replace(/=+$/, '');
+  if (bare.length % 4 === 1) return undefined;
+  const blob = Uint8Array.fromBase64(bare, { alphabet: 'base64url' });
+  // Stray bits in the last character would give one key two words.
+  if (blob.toBase64({ alphabet: 'base64url', omitPadding: true }) !== bare) return undefined;
+  const key = readPublicKey(blob);
+  return key !== undefined && ownTypes.has(key.type) ? key : undefined;
+}
+
 /** The lines of a file, each with its line end; joined they are the file again. */
 export function linesOf(text: string): string[] {
   const parts = text.split('\n');
@@ -32,13 +44,21 @@ export function admits(lines: Iterable<KeyLine | undefined>, blob: Uint8Array): 
   return false;
 }
 
-/** Key types with which sshd lets users in. Others, such as DSA, count as lines without a key. */
-const loginTypes: ReadonlySet<string> = new Set([
+/** Longer words are not allowed in a command. */
+const maxWord = 1024;
+
+/** Of keys that the operator may have. */
+const ownTypes: ReadonlySet<string> = new Set([
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
   'ecdsa-sha2-nistp384',
   'ecdsa-sha2-nistp521',
   'ssh-rsa',
+]);
+
+/** Key types with which sshd lets users in. Others, such as DSA, count as lines without a key. */
+const loginTypes: ReadonlySet<string> = new Set([
+  ...ownTypes,
   'sk-ssh-ed25519@openssh.com',
   'sk-ecdsa-sha2-nistp256@openssh.com',
 ]);

@@ -8,6 +8,7 @@ import { serviceCidrSources } from '../../src/cluster/discovery.ts';
 import { readWorkerFiles } from '../../src/cluster/ignition-files.ts';
 import { readKubeletArguments, readWorkerConfig } from '../../src/cluster/ignition.ts';
 import { kubeletArguments } from '../../src/cluster/kubelet-unit.ts';
+import { linesOf, readKeyLine, readKeyWord } from '../../src/contract/authorized-keys.ts';
 import { parseHeader, preambleBytes, printHeader, readPreamble } from '../../src/contract/bundle.ts';
 import { parseCertificateRequest } from '../../src/contract/csr-request.ts';
 import { resolveInstances, usernameForNode } from '../../src/contract/instances.ts';
@@ -96,6 +97,10 @@ export const fuzzTargets: readonly FuzzTarget[] = [
     parsePrivateKey(printPem(type, bytes(rest.join('\n'))));
   }),
   target('public key', publicKeys(), input => parseAuthorizedKey(input)),
+  target('authorized_keys', publicKeys(), input => linesOf(input).map(readKeyLine)),
+  target('word of a public key', publicKeyWords(), input => {
+    if (readKeyWord(input) === undefined) throw new AppError('USAGE', 'no key', { remedy: '' });
+  }),
   target('JSONPath', jsonPathSeeds(), input => {
     jsonPathText(input, node);
     evaluateJsonPath(parseJsonPath(input), node);
@@ -357,6 +362,10 @@ function privateKeys(): string[] {
 
 function publicKeys(): string[] {
   return texts('nodeconfig', 'publicKeyHash', 'authorizedKey').map(text => text.trim());
+}
+
+function publicKeyWords(): string[] {
+  return publicKeys().map(text => Buffer.from(parseAuthorizedKey(text).blob).toString('base64url'));
 }
 
 function sealed(): string[] {

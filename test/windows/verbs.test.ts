@@ -4,10 +4,17 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { agentCommands, controllerCommand } from '../../src/contract/agent-command.ts';
 import { parseInventory } from '../../src/contract/inventory.ts';
 import { agentName } from '../../src/contract/names.ts';
-import { agentProgram, dir, file, requiredDirectories } from '../../src/contract/paths.ts';
+import { agentProgram, authorizedKeysFile, dir, file, requiredDirectories } from '../../src/contract/paths.ts';
+import { printPublicKey } from '../../src/host/keys/public-key.ts';
 import type { WindowsHost } from '../kit/winhost/host.ts';
 import { WindowsLab } from '../kit/winhost/lab.ts';
 import { installedAgent } from '../kit/installed-agent.ts';
+import { makeKey } from '../kit/ssh-server.ts';
+
+interface SshKey {
+  line: string;
+  word: string;
+}
 
 let lab: WindowsLab;
 let host: WindowsHost;
@@ -97,6 +104,47 @@ test('cleans a host that was never configured and has no kubeconfig', async () =
     0,
     { removed: [], keptSettings: false, rebootNeeded: false, clusterReached: true },
   ]);
+});
+
+test('adds and removes SSH keys of administrators, and leaves all other lines as they are', async () => {
+  const [old, next, alice] = Array.from({ length: 3 }, () => makeKey().key.publicKey).map(key => ({
+    line: printPublicKey(key),
+    word: Buffer.from(key.blob).toString('base64url'),
+  })) as [SshKey, SshKey, SshKey];
+  const change = async (add?: SshKey, remove?: SshKey) => {
+    const words = { ...(add && { add: add.word }), ...(remove && { remove: remove.word }) };
+    const { code, out } = await agent(installedAgent.authorizeKey(words));
+    const { error, ...done } = json(out) as { error?: { code: string } };
+    return error === undefined ? [code, done] : [code, error.code];
+  };
+  const bytes = () => readFileSync(host.drive.path(authorizedKeysFile));
+  const saved = { added: true, removed: 0, file: authorizedKeysFile };
+  await host.drive.remove(dir.ssh);
+  expect(await change(next)).toEqual([1, 'AUTHORIZED_KEYS_UNUSABLE']);
+  const others = Buffer.from(`# M\u00fcller\r\n${alice.line} alice\r\n\r\nno-pty ${alice.line}`, 'latin1');
+  await host.drive.write(authorizedKeysFile, others);
+  expect(await change(old)).toEqual([0, saved]);
+  expect(bytes()).toEqual(Buffer.concat([Buffer.from(`${old.line}\r\n`), others]));
+  expect(await change(next, old)).toEqual([0, { ...saved, removed: 1 }]);
+  expect(await change(next, old)).toEqual([0, { ...saved, added: false }]);
+  expect(await change(undefined, next)).toEqual([0, { ...saved, added: false, removed: 1 }]);
+  expect(bytes()).toEqual(others);
+  expect(host.drive.list(dir.ssh)).toEqual([authorizedKeysFile.slice(dir.ssh.length + 1)]);
+});
+
+test('creates the file of SSH keys, converts one in UTF-16, and keeps the last key', async () => {
+  const { publicKey } = makeKey('ecdsa', 521).key;
+  const [line, word] = [`${printPublicKey(publicKey)}\n`, Buffer.from(publicKey.blob).toString('base64url')];
+  await host.drive.remove(authorizedKeysFile);
+  expect((await agent(`authorize-key --add ${word}`)).out).toContain(`Added the key to ${authorizedKeysFile}.`);
+  expect(host.drive.read(authorizedKeysFile)).toBe(line);
+  await host.drive.write(authorizedKeysFile, Buffer.from(`\ufeff${line}`, 'utf16le'));
+  expect(json((await agent(installedAgent.authorizeKey({ add: word }))).out)).toMatchObject({ converted: 'UTF-16' });
+  expect(host.drive.read(authorizedKeysFile)).toBe(line);
+  expect(json((await agent(installedAgent.authorizeKey({ remove: word }))).out)).toMatchObject({
+    error: { code: 'AUTHORIZED_KEY_LAST' },
+  });
+  expect(host.drive.read(authorizedKeysFile)).toBe(line);
 });
 
 test('reboots only in the given boot', async () => {

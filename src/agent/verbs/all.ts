@@ -1,4 +1,5 @@
 import { activate, activation } from './activate.ts';
+import { authorizeKey } from './authorize-key.ts';
 import { bootstrap } from './bootstrap.ts';
 import { cleanup } from './cleanup.ts';
 import { controller } from './controller.ts';
@@ -25,6 +26,7 @@ export const verbs: readonly Verb[] = [
   activation,
   install,
   rename,
+  authorizeKey,
   enableContainers,
   reboot,
   version,

@@ -3,6 +3,7 @@ import { isNodeName } from '#base/dns-name.ts';
 import { parseGoDuration } from '#base/go-duration.ts';
 import { defaultCertificateLifetime } from '#contract/agent-command.ts';
 import { dir } from '#contract/paths.ts';
+import { readKeyWord } from '#contract/authorized-keys.ts';
 import { hostVariableSources } from '#contract/services/manifest.ts';
 import { keptSets } from '../activation/journal.ts';
 import { parseTerm } from '../lock/leader.ts';
@@ -45,6 +46,8 @@ export const flags = {
   'boot-id': { value: 'id', help: 'current boot ID, as shown by inventory; in another boot the command has no effect' },
   delay: { value: 'duration', help: 'delay before Windows shuts down', default: '3s', expected: noDelay },
   name: { value: 'name', help: 'new name of the host' },
+  add: { value: 'key', help: 'public key to let in: its wire format, as base64url', expected: noKey },
+  remove: { value: 'key', help: 'public key not to let in any more, in the same form', expected: noKey },
   leader: {
     value: 'term',
     help: 'operator that orders it, as UID and count of its Lease; one that leads no more is refused',
@@ -88,6 +91,11 @@ function noHash(text: string): string | undefined {
 
 function noTerm(text: string): string | undefined {
   return parseTerm(text) === undefined ? 'the UID and the count of transitions of a Lease, joined by a dot' : undefined;
+}
+
+function noKey(text: string): string | undefined {
+  const types = 'Ed25519, ECDSA or RSA';
+  return readKeyWord(text) === undefined ? `a public key (${types}) in wire format, as base64url` : undefined;
 }
 
 function noServer(text: string): string | undefined {

@@ -1,10 +1,10 @@
-import { fromBase64, toBase64 } from '#base/bytes.ts';
+import { fromBase64 } from '#base/bytes.ts';
 import { AppError } from '#base/errors.ts';
 import { sha256 } from '#base/sha256.ts';
-import { isKnownType, type PublicKey, readPublicKey } from '#base/ssh-public-key.ts';
+import { isKnownType, printPublicKey, type PublicKey, readPublicKey } from '#base/ssh-public-key.ts';
 import { readWire } from '#base/ssh-wire.ts';
 
-export type { PublicKey } from '#base/ssh-public-key.ts';
+export { printPublicKey, type PublicKey } from '#base/ssh-public-key.ts';
 
 /** Parses a line of an authorized_keys file without options; a comment and a line end are allowed. */
 export function parseAuthorizedKey(line: string): PublicKey {
@@ -17,11 +17,6 @@ export function parseAuthorizedKey(line: string): PublicKey {
   if (key === undefined) throw unreadable('is not of the form "<type> <base64>"');
   if (key.type !== type) throw unreadable('has one type in its first word and another in its content');
   return key;
-}
-
-/** `<type> <base64>`, as in known_hosts, authorized_keys and `spec.hostKey`. */
-export function printPublicKey(key: PublicKey): string {
-  return `${key.type} ${toBase64(key.blob)}`;
 }
 
 /** A line of an authorized_keys file, with its line end. */
