@@ -96,7 +96,6 @@ export const errorCodes = {
   HOST_HANDSHAKE_FAILED: 'A host aborted the SSH handshake or did not finish it in time.',
   HOST_ALGORITHM_MISMATCH: 'A host and the operator have no SSH algorithm in common.',
   HOST_KEY_OUTDATED: 'A host rejected the current SSH key of the operator and accepted a former one.',
-  AUTHORIZED_KEY_NEEDED: 'An SSH key cannot be removed from a host, because no other key would remain.',
   HOST_REFUSED_KEY: 'A host rejected the SSH login with the private key of the operator.',
   HOST_WANTS_PASSWORD: 'A host accepts SSH logins only with a password.',
   HOST_CONNECTION_LOST: 'The SSH connection to a host was lost.',

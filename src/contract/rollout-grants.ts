@@ -25,7 +25,7 @@ export interface Grant {
   node: string;
   journey: GrantJourney;
   sinceMs: number;
-  /** Of a Machine that is replaced: until its Node is gone it counts as granted, and not as missing in its set. */
+  /** Of a Machine that is replaced: until the new one works it counts as granted, and not as missing in its set. */
   machineSet?: string;
 }
 

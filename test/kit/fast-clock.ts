@@ -44,3 +44,34 @@ export function fastDates(speed: number): Clock {
   const [startMs, startedMs] = [systemClock.now(), clock.monotonicMs()];
   return { ...clock, now: () => startMs + clock.monotonicMs() - startedMs };
 }
+
+/** A clock with dates that can be made faster while nothing happens that has a limit. */
+export interface VariableClock {
+  clock: Clock;
+  setSpeed(speed: number): void;
+}
+
+/** A sleeper looks so often whether the speed has changed. */
+const sliceMs = 50;
+
+export function variableDates(firstSpeed: number): VariableClock {
+  startTicking();
+  const startMs = systemClock.now();
+  let [speed, passedMs, sinceMs] = [firstSpeed, 0, countedMs()];
+  const monotonicMs = () => passedMs + (countedMs() - sinceMs) * speed;
+  const clock: Clock = {
+    now: () => startMs + monotonicMs(),
+    monotonicMs,
+    async sleep(ms, signal) {
+      const end = monotonicMs() + ms;
+      do await systemClock.sleep(Math.min(sliceMs, Math.max(0, end - monotonicMs()) / speed), signal);
+      while (monotonicMs() < end);
+    },
+  };
+  return {
+    clock,
+    setSpeed(next) {
+      [passedMs, sinceMs, speed] = [monotonicMs(), countedMs(), next];
+    },
+  };
+}

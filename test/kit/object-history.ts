@@ -16,7 +16,7 @@ export async function recordObjects<T extends KubeResource>(
   const events: WatchEvent<T>[] = items.map(object => ({ type: 'ADDED', object }));
   const ending = new AbortController();
   const { signal } = ending;
-  const options = { ...scope, resourceVersion, timeoutSeconds: 1800, signal };
+  const options = { ...scope, resourceVersion, timeoutSeconds: 86_400, signal };
   const watching = (async () => {
     for await (const event of client.watch(resource, options)) events.push(event);
   })().catch((error: unknown) => {

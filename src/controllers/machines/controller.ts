@@ -76,12 +76,14 @@ const nodeChanges = changed<Node>(({ metadata: { uid, annotations = {} } }) => [
   annotations[nodeAnnotation.pubKeyHash],
 ]);
 
-/** Of the status only whether the host refuses the key matters here. */
+/** Of the status only the key of the host matters here, and whether it works. */
 const instanceChanges: Predicate<WindowsInstance> = allOf<WindowsInstance>(
   matching(instance => sourceOf(instance)?.kind === 'Machine'),
   changed(instance => [
     instance.spec,
     instance.metadata.deletionTimestamp,
+    instance.status?.version,
+    instance.status?.key?.hash,
     refusesKey(instance),
     findCondition(instance.status?.conditions, instanceCondition.keyRefused)?.status,
   ]),

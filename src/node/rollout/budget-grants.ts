@@ -100,14 +100,27 @@ export class BudgetGrants implements Grants {
 
   async end({ metadata }: WindowsInstance, signal: AbortSignal): Promise<void> {
     const { name = '', uid = '' } = metadata;
+    await this.#end(name, uid, grant => grant.journey !== 'replace', signal);
+  }
+
+  /** The Machine of this instance was replaced by one that works, or is not replaced after all. */
+  async endReplacement({ name = '', uid = '' }: { name?: string; uid?: string }, signal: AbortSignal): Promise<void> {
+    await this.#end(name, uid, ({ journey }) => journey === 'replace', signal);
+  }
+
+  async #end(name: string, uid: string, isMeant: (grant: Grant) => boolean, signal: AbortSignal): Promise<void> {
     using _slot = await this.#slot.take(signal);
     const hasWaited = this.line.leave(uid);
-    const isHeld = this.#held.has(uid);
+    const held = this.#held.get(uid);
+    const isHeld = held !== undefined && isMeant(held.grant);
     // Every join ends here, and hardly any has a grant: the cache is enough, because those of this process are known.
     if (!hasWaited && !isHeld && !this.#isStored(name)) return;
-    const end = (facts: BudgetFacts): Change => ({ grants: endGrant(facts.grants, uid, facts), answer: granted });
+    const end = (facts: BudgetFacts): Change => {
+      const others = facts.grants.filter(grant => !isMeant(grant));
+      return { grants: [...others, ...endGrant(facts.grants.filter(isMeant), uid, facts)], answer: granted };
+    };
     await this.#change(end, signal);
-    this.#held.delete(uid);
+    if (isHeld) this.#held.delete(uid);
     if (isHeld) this.#parts.log.info('Ended grant of the disruption budget', { instance: name });
     this.#finish();
   }
@@ -121,6 +134,14 @@ export class BudgetGrants implements Grants {
     const { configMaps, namespace } = this.#parts;
     const map = configMaps.store.get({ namespace, name: configMapName.rolloutGrants });
     return Object.hasOwn(map?.data ?? {}, instance);
+  }
+
+  /** Grants of Machines of the set that were replaced and whose Nodes are gone, the oldest first. */
+  replaced(machineSet: string): Grant[] {
+    const { grants, nodes } = this.facts();
+    return grants
+      .filter(each => each.machineSet === machineSet && each.journey === 'replace' && !nodes.has(each.node))
+      .toSorted((one, other) => one.sinceMs - other.sinceMs);
   }
 
   settings(): RolloutSettings {

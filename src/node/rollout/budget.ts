@@ -147,8 +147,10 @@ export function nextRequests(facts: BudgetFacts): GrantRequest[] {
     if (isOut(request, grantedBefore, facts)) return true;
     if (isRoomKept) return false;
     const { nodes = [], missing = 0 } = request.outside ?? {};
-    const out = withoutNode(new Set([...counted, ...nodes]), request);
-    if (out + Math.max(0, missing - replacedMachines(request, facts)) < budget) return true;
+    const replaced = replacedNodes(request, facts);
+    const out = withoutNode(new Set([...counted, ...nodes].filter(node => !replaced.includes(node))), request);
+    // What a replaced Machine has taken away is either missing in its set, or one of these nodes, until the new one works.
+    if (out + Math.max(missing, replaced.length - nodes.length) < budget) return true;
     // One that its own MachineSet keeps waiting keeps no others waiting.
     isRoomKept = nodes.length + missing < budget;
     return false;
@@ -205,11 +207,11 @@ function isHeldByPause(request: GrantRequest, granted: ReadonlySet<string>, fact
   return !(isUnfinished(request.uid, facts) && isOut(request, granted, facts));
 }
 
-/** Machines of the same set that are gone, but whose Nodes have grants. */
-function replacedMachines({ outside }: GrantRequest, { grants }: BudgetFacts): number {
-  if (outside === undefined) return 0;
+/** Nodes with grants whose Machines, of the same set, are gone. */
+function replacedNodes({ outside }: GrantRequest, { grants }: BudgetFacts): string[] {
+  if (outside === undefined) return [];
   const { machineSet: name, nodes } = outside;
-  return grants.filter(({ machineSet, node }) => machineSet === name && !nodes.includes(node)).length;
+  return grants.flatMap(({ machineSet, node }) => (machineSet === name && !nodes.includes(node) ? [node] : []));
 }
 
 export function grantOf({ instance, uid, node, journey, outside }: GrantRequest, nowMs: number): Grant {

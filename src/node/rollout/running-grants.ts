@@ -42,7 +42,8 @@ export function stoppedGrants(facts: GrantFacts): string[] {
 function isRunning(grant: Grant, host: BudgetHost | undefined, facts: GrantFacts): boolean {
   const { nodes, unavailable, nowMs } = facts;
   const node = nodes.get(grant.node);
-  if (host === undefined && node === undefined) return false;
+  // That of a replaced Machine ends when its MachineSet is complete again.
+  if (host === undefined && node === undefined && grant.journey !== 'replace') return false;
   const isOpen = isUpgradeOpen(host?.upgrade);
   if (host?.isPaused === true) return isOpen && !isInService(node);
   if (isOpen || isOnJourney(host)) return true;

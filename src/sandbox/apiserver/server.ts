@@ -81,7 +81,11 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
   const facts = { version: options.version ?? newestVersion, address: `${host}:${port}` };
   const responder = createResponder(core, facts, log, options.beforeRequest);
   // HTTP/1.1 and HTTP/2 requests have the same interface here.
-  server.on('request', (request, response) => responder.handle(request as never, response as never));
+  server.on('request', (request, response) => {
+    // Hosts compare their clock with this one, which may run faster than that of the machine.
+    response.setHeader('date', new Date(clock.now()).toUTCString());
+    responder.handle(request as never, response as never);
+  });
   const url = `https://${facts.address}`;
   let closing: Promise<void> | undefined;
   return {

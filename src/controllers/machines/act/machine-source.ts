@@ -81,6 +81,7 @@ export class MachineSource {
       own,
       settings: { ...settings, version: this.#parts.version },
     };
+    await this.#replacement.settle(observed.machine, observed.settings, pass.signal);
     return this.#act(observed, this.#decide(observed), pass);
   }
 

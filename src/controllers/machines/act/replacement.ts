@@ -10,7 +10,7 @@ import { Slots } from '#base/waiting/slots.ts';
 import { bySource, sourceText } from '#cluster/instance-source.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { BudgetGrants } from '#node/rollout/budget-grants.ts';
-import { decideReplacement, type MachineDecision, type MachineView, readMachine, waitForGrant } from '../decide.ts';
+import { decideReplacement, isHealthyMachine, type MachineDecision, type MachineView, readMachine, waitForGrant } from '../decide.ts';
 import {
   type MachineSettings,
   type MachinesParts,
@@ -25,7 +25,7 @@ export interface ReplacementCause {
 }
 
 export interface ReplacementParts extends MachinesParts {
-  grants: Pick<BudgetGrants, 'take' | 'end' | 'maxUnavailable'>;
+  grants: Pick<BudgetGrants, 'take' | 'endReplacement' | 'maxUnavailable' | 'replaced'>;
 }
 
 /** Deletes Machines so that their MachineSets create new ones, one at a time, with fresh reads. */
@@ -63,10 +63,22 @@ export class Replacement {
     try {
       await this.#delete(object, why, pass);
     } catch (error) {
-      await this.#parts.grants.end(instance, pass.signal);
+      await this.#parts.grants.endReplacement(instance.metadata, pass.signal);
       throw error;
     }
     return decision;
+  }
+
+  /** Ends the grants of replaced Machines whose MachineSet has as many working ones again. */
+  async settle(machine: MachineView, settings: ReplacementCause['settings'], signal: AbortSignal): Promise<void> {
+    const { machineSet } = machine;
+    const held = machineSet === undefined ? [] : this.#parts.grants.replaced(machineSet);
+    if (held.length === 0) return;
+    const facts = observeMachine(machine, this.#stores.machines.list(), this.#stores, settings);
+    const healthy = facts.machines.filter(one => one.machineSet === machineSet && isHealthyMachine(one, facts));
+    const missing = Math.max(0, (facts.replicas ?? 0) - healthy.length);
+    for (const { instance: name, uid } of held.slice(0, Math.max(0, held.length - missing)))
+      await this.#parts.grants.endReplacement({ name, uid }, signal);
   }
 
   /** With the Node that the Machine API names, if the host is not recorded yet. */

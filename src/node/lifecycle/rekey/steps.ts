@@ -97,7 +97,7 @@ async function removeKey(journey: RekeyJourney, key: PublicKey, turn: StepTurn):
   try {
     await authorize(journey, { remove: blobOf(key) }, turn);
   } catch (error) {
-    if (!isAppError(error, 'AUTHORIZED_KEY_NEEDED')) throw error;
+    if (!isAppError(error, 'AUTHORIZED_KEY_LAST')) throw error;
     journey.deps.log.warn('The former key stays authorized on the host', { address: journey.address, error });
   }
 }
