@@ -1,5 +1,6 @@
 import { fromBase64, sameBytes } from '#base/bytes.ts';
 import { type PublicKey, readPublicKey } from '#base/ssh-public-key.ts';
+import { trimEndOf } from '#base/trim-end.ts';
 
 /** A line of an authorized_keys file that has a key, as sshd reads it. */
 export interface KeyLine {
@@ -11,7 +12,7 @@ export interface KeyLine {
 /** Reads the word of a command that names a key: its wire format as base64url, with or without padding. */
 export function readKeyWord(word: string): PublicKey | undefined {
   if (word.length > maxWord || !/^[A-Za-z0-9_-]+={0,2}$/.test(word)) return undefined;
-  const bare = word.replace(/=+$/, '');
+  const bare = trimEndOf(word, '=');
   if (bare.length % 4 === 1) return undefined;
   const blob = Uint8Array.fromBase64(bare, { alphabet: 'base64url' });
   // Stray bits in the last character would give one key two words.

@@ -4,13 +4,18 @@ import { connect as dialTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { isAppError } from '#base/errors.ts';
+import { type AppError, isAppError } from '#base/errors.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
+import { printPublicKey } from '#host/keys/public-key.ts';
 import type { Client } from '#kube/client.ts';
 import { loadKubeconfig } from '#kube/config/load-kubeconfig.ts';
 import { createClient } from '#kube/http-client.ts';
-import { configMaps, nodes, secrets } from '#kube/resources.ts';
+import type { KubeResource } from '#kube/resource.ts';
+import { configMaps, nodes, ofNamespace, secrets } from '#kube/resources.ts';
 import { machines } from '#kube/resources-openshift.ts';
+import { makeKey } from '../../test/kit/ssh-server.ts';
+import { authorizedKeysAnnotation } from './machines/cluster/set-keys.ts';
+import type { SimulatedHost } from './machines/host/host.ts';
 import { publishedNetwork } from './machines/published-network.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from './sandbox.ts';
 
@@ -114,6 +119,33 @@ test('faults are assigned to the named hosts', async () => {
     ['english', false],
     ['english', true],
   ]);
+});
+
+test('a user sets the SSH keys of a host by an annotation of its instance', async () => {
+  await using sandbox = await open({ hosts: 2 });
+  const [{ spec }, other] = sandbox.hosts as [SimulatedHost, SimulatedHost];
+  const { key } = makeKey();
+  const annotations = { [authorizedKeysAnnotation]: `# new\n${printPublicKey(key.publicKey)}` };
+  const instances = ofNamespace('windowsmachineconfig.openshift.io/v1alpha1', 'WindowsInstance', 'windowsinstances');
+  await sandbox.client.create(instances, {
+    apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1',
+    kind: 'WindowsInstance',
+    metadata: { name: 'win-1', namespace: sandbox.namespace, annotations },
+    spec: { address: spec.address, username: spec.user },
+  } as KubeResource);
+  const refusal = async () => {
+    try {
+      await using _ = await connectTo(sandbox, spec.address);
+      return 'none';
+    } catch (error) {
+      return (error as AppError).code;
+    }
+  };
+  await expect.poll(refusal).toBe('HOST_REFUSED_KEY');
+  const login = { address: spec.address, username: spec.user, privateKeys: [key], pinnedKey: undefined };
+  await using connection = await sandbox.connect(login, {});
+  expect(connection.facts.acceptedKey).toEqual(key.publicKey);
+  await using _ = await connectTo(sandbox, other.spec.address);
 });
 
 test('Machines wait for their user data and become hosts that accept its key', async () => {

@@ -5,13 +5,15 @@ import type { FaultName } from '../faults.ts';
 import type { Fleet } from '../fleet.ts';
 import type { Times } from '../times.ts';
 import { createCloud } from './cloud.ts';
-import { createEndFaults } from './end-faults.ts';
+import { endFaults } from './end-faults.ts';
+import { createHostRequests } from './host-requests.ts';
 import { createMachineApprover } from './machine-approver.ts';
 import { createMachineSets } from './machine-sets.ts';
 import { createMachines } from './machines.ts';
 import { createNodeMonitor } from './node-monitor.ts';
 import { createOverlaySubnets } from './overlay-subnets.ts';
 import { createServiceCa } from './service-ca.ts';
+import { setKeys } from './set-keys.ts';
 import { Waits } from './waits.ts';
 
 export interface ClusterOptions {
@@ -39,7 +41,7 @@ export function clusterControllers(options: ClusterOptions): Controller[] {
       log,
     }),
     createNodeMonitor(clock, log),
-    createEndFaults(fleet, log),
+    createHostRequests([endFaults(fleet), setKeys(fleet)], log),
   ];
 }
 

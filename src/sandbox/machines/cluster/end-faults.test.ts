@@ -5,7 +5,8 @@ import { events, namespaces, ofNamespace } from '#kube/resources.ts';
 import { startOpenshiftApi } from '../../../../test/kit/openshift-api.ts';
 import type { FaultName } from '../faults.ts';
 import type { SimulatedHost } from '../host/host.ts';
-import { createEndFaults, endFaultAnnotation, type EndingFleet } from './end-faults.ts';
+import { endFaultAnnotation, endFaults, type EndingFleet } from './end-faults.ts';
+import { createHostRequests } from './host-requests.ts';
 
 const instances = ofNamespace('windowsmachineconfig.openshift.io/v1alpha1', 'WindowsInstance', 'windowsinstances');
 const key = { namespace: 'wmco', name: 'one' };
@@ -21,7 +22,7 @@ async function scene(value: string, address = '10.0.1.12') {
       left.splice(left.indexOf(fault), 1);
     },
   };
-  const api = await startOpenshiftApi([createEndFaults(fleet)]);
+  const api = await startOpenshiftApi([createHostRequests([endFaults(fleet)])]);
   api.create(namespaces, { metadata: { name: 'wmco' } });
   const annotations = { [endFaultAnnotation]: value, other: 'stays' };
   const type = { apiVersion: 'windowsmachineconfig.openshift.io/v1alpha1', kind: 'WindowsInstance' };
