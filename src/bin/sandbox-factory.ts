@@ -51,6 +51,7 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
     operatorExit: operatorExit.signal,
     hosts: () => sandbox.hosts.map(host => machineOf(host, sandbox)),
     readFile: (host, path) => sandbox.host(host).files.read(path),
+    setAuthorizedKeys: (host, lines) => sandbox.host(host).setAuthorizedKeys(lines),
     replaceOperator: async release => {
       await stopOperator();
       stopOperator = startVersion(release);

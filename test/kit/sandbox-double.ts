@@ -13,6 +13,7 @@ export function sandboxDouble(
     operatorExit: new AbortController().signal,
     hosts: () => [],
     readFile: async () => undefined,
+    setAuthorizedKeys: async () => undefined,
     replaceOperator: async () => undefined,
     [Symbol.asyncDispose]: async () => undefined,
     ...over,

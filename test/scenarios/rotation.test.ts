@@ -4,6 +4,7 @@ import { type WindowsInstance, windowsInstances } from '../../src/cluster/window
 import { instanceCondition } from '../../src/contract/windows-instance/resource.ts';
 import { findCondition } from '../../src/base/condition.ts';
 import { machineLabel, namespaceName, nodeAnnotation, secretName } from '../../src/contract/names.ts';
+import { authorizedKeysFile } from '../../src/contract/paths.ts';
 import { parsePrivateKey } from '../../src/host/keys/private-key.ts';
 import { printPublicKey, publicKeyHash } from '../../src/host/keys/public-key.ts';
 import { openUsername } from '../../src/host/keys/username-seal.ts';
@@ -12,7 +13,7 @@ import type { WatchEvent } from '../../src/kube/resource.ts';
 import { events, type Node, nodes, secrets } from '../../src/kube/resources.ts';
 import { machines, machineSets } from '../../src/kube/resources-openshift.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { variableDates } from '../kit/fast-clock.ts';
+import { fastClock, variableDates } from '../kit/fast-clock.ts';
 import { newPrivateKey } from '../kit/new-private-key.ts';
 import { recordNodes } from '../kit/node-history.ts';
 import { administratorOf, startOperator } from '../kit/sandbox-operator.ts';
@@ -22,7 +23,8 @@ import { until } from '../kit/until.ts';
 
 /** While hosts join; the hour in which nothing happens takes a quarter of a minute. */
 const [speed, idleSpeed] = [15, 240];
-const { clock, setSpeed } = variableDates(speed);
+const time = variableDates(speed);
+const { clock } = time;
 const settings = { lease: { leaseDurationMs: 6e6, renewDeadlineMs: 5e6, retryPeriodMs: 2000 } };
 const hourMs = 3_600_000;
 
@@ -123,9 +125,9 @@ test('SEC-05: two rotations, one into the other, with a restart and a host that 
   expect((await instance('win-2')).status).toMatchObject({ key: { hash: first.hash } });
   expect(await stored()).toEqual(expect.arrayContaining([first.hash, third.hash]));
   // Of its hour, this is what is left.
-  setSpeed(idleSpeed);
+  time.setSpeed(idleSpeed);
   await clock.sleep(Math.max(0, rotatedMs + hourMs - clock.now()));
-  setSpeed(speed);
+  time.setSpeed(speed);
   expect((await instance('win-2')).status).toMatchObject({ key: { hash: first.hash } });
   await sandbox.host('win-2').setAuthorizedKeys([third.line]);
   await until(async () => (await instance('win-2')).status?.key?.hash === third.hash, 'win-2 uses the third key');
@@ -151,6 +153,61 @@ test('SEC-05: two rotations, one into the other, with a restart and a host that 
   expect(onInstances.map(({ reason, involvedObject }) => `${involvedObject?.name} ${reason}`).toSorted()).toEqual(
     expect.arrayContaining(['win-1 KeyAccepted', 'win-2 KeyAccepted', 'win-2 KeyOutdated', 'win-3 KeyAccepted']),
   );
+});
+
+test('with --authorize-keys the operator adds the new key to hosts itself, and removes the former one', {
+  timeout: 120_000,
+}, async () => {
+  await using sandbox = await startSandbox({ hosts: 2, listsNames: true, speed: 10 });
+  await using administrator = administratorOf(sandbox);
+  const { client } = administrator;
+  const { namespace } = sandbox;
+  const [first, second] = [keyOf(sandbox.privateKey.reveal()), keyOf(newPrivateKey())];
+  const other = `# of a colleague\n${keyOf(newPrivateKey()).line} colleague`;
+  await sandbox.host('win-1').setAuthorizedKeys([first.line, other]);
+  await using operator = startOperator(sandbox, { payloadBytes: 200_000, settings: { authorizesKeys: true } });
+  await operator.allReady(2);
+  await replaceKey(client, namespace, second);
+  const isDone = ({ status }: WindowsInstance) =>
+    status?.phase === 'Ready' && status.key?.hash === second.hash && status.key.former === undefined;
+  await until(async () => (await operator.instances()).every(isDone), 'both hosts have the second key');
+  const text = async (name: string) => (await sandbox.host(name).files.read(authorizedKeysFile)) ?? '';
+  expect((await text('win-1')).trim().split(/\r?\n/)).toEqual([second.line, ...other.split('\n')]);
+  expect((await text('win-2')).trim()).toBe(second.line);
+  for (const each of await operator.instances()) await checkEnd(each, second, client);
+});
+
+test('a host with a key of its own follows the Secret that it names, and one that forgets keys stores none', {
+  timeout: 120_000,
+}, async () => {
+  await using sandbox = await startSandbox({ hosts: 1, listsNames: true, listsHosts: false, speed: 10 });
+  await using administrator = administratorOf(sandbox);
+  const { client } = administrator;
+  const { namespace } = sandbox;
+  const [first, second] = [keyOf(newPrivateKey()), keyOf(newPrivateKey())];
+  const host = sandbox.host('win-1');
+  await host.setAuthorizedKeys([first.line, second.line]);
+  const data = { 'id.pem': toBase64(first.pem) };
+  await client.create(secrets, { metadata: { name: 'own-key', namespace }, data });
+  const keySecret = { name: 'own-key', key: 'id.pem' };
+  await client.create(windowsInstances, {
+    metadata: { name: 'win-1', namespace },
+    spec: { address: host.spec.address, username: 'Administrator', keySecret },
+  });
+  await using operator = startOperator(sandbox, {
+    payloadBytes: 200_000,
+    settings: { keepsPrivateKeys: false },
+    clock: fastClock(20),
+  });
+  await operator.allReady(1);
+  const body = { data: { 'id.pem': toBase64(second.pem) } };
+  await client.patch(secrets, 'own-key', { type: 'merge', body }, { namespace });
+  await until(async () => {
+    const [each] = await operator.instances();
+    return each?.status?.key?.hash === second.hash && each.status.phase === 'Ready';
+  }, 'the host uses the second key');
+  for (const each of await operator.instances()) await checkEnd(each, second, client);
+  expect(await client.find(secrets, secretName.privateKeys, { namespace })).toBeUndefined();
 });
 
 async function checkEnd({ metadata, status, spec }: WindowsInstance, key: Key, client: Client): Promise<void> {

@@ -20,7 +20,7 @@ export interface SandboxOptions {
 }
 
 /** Stories with their number of hosts. */
-const storyHosts = { remove: 2, upgrade: 4, rollback: 3 } as const;
+const storyHosts = { remove: 2, upgrade: 4, rollback: 3, rotate: 2 } as const;
 export type StoryName = keyof typeof storyHosts;
 const storyNames = Object.keys(storyHosts) as StoryName[];
 
@@ -66,6 +66,7 @@ Examples:
   wmco sandbox --faults wrong-key@win-2,slow-disk@win-5,no-admin@winworker-1
   wmco sandbox --story remove
   wmco sandbox --story upgrade
+  wmco sandbox --story rotate
 
 Exit code: 0 all hosts are Ready, 1 some are not, 2 usage error. A story: 0 it went as described, 1 it did not.`,
 };

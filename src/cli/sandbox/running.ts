@@ -43,6 +43,8 @@ export interface RunningSandbox extends AsyncDisposable {
   hosts(): readonly SimulatedMachine[];
   /** A text file on the disk of a host; undefined if it does not exist. */
   readFile(host: string, path: string): Promise<string | undefined>;
+  /** Replaces the keys that the SSH server of a host accepts. */
+  setAuthorizedKeys(host: string, lines: readonly string[]): Promise<void>;
   /** Stops the operator and starts that of another version, as an update of its Deployment does. */
   replaceOperator(release: SandboxRelease): Promise<void>;
   /** Aborted with the reason when the operator exits by itself. */

@@ -238,7 +238,8 @@ function whyReconnect(facts: LifecycleFacts): string | undefined {
 /** Machines get another key with their user data, and are replaced. The Node says which key earlier operators used. */
 function whyRekey(facts: LifecycleFacts): string | undefined {
   const { instance, node, desired, given } = facts;
-  if (node === undefined || desired?.keyHash === undefined || instance.spec.source?.kind === 'Machine') return undefined;
+  if (node === undefined || desired?.keyHash === undefined || instance.spec.source?.kind === 'Machine')
+    return undefined;
   if (!isAtRest(facts)) return undefined;
   const { [nodeAnnotation.pubKeyHash]: marked } = node.annotations;
   if ((given?.keyHash ?? marked) !== desired.keyHash) return 'its SSH key is not the current one';

@@ -62,7 +62,11 @@ export function privateKeyController(parts: PrivateKeyParts): Controller {
       watchingFacts(parts.facts, key),
       watching({ source: sources.key, keys: toKey }),
       watching({ source: stored, keys: toKey }),
-      watching({ source: sources.instances, predicate: changed((instance: WindowsInstance) => instance.status?.key), keys: toKey }),
+      watching({
+        source: sources.instances,
+        predicate: changed((instance: WindowsInstance) => instance.status?.key),
+        keys: toKey,
+      }),
     ],
     reconcile: (_, pass) => reconcile(sources, parts, pass),
   });
@@ -82,7 +86,11 @@ async function reconcile(sources: Sources, parts: PrivateKeyParts, pass: Pass): 
 function problemsOf(key: PrivateKey | undefined, { facts, namespace }: PrivateKeyParts): EventText[] {
   if (key === undefined) return [];
   const weak = attempt(() => checkStrength(key.publicKey));
-  const shared = sharedKey(key.publicKey, workerKeys(facts.objects()), objectLabel('Secret', { namespace, name: secretName.privateKey }));
+  const shared = sharedKey(
+    key.publicKey,
+    workerKeys(facts.objects()),
+    objectLabel('Secret', { namespace, name: secretName.privateKey }),
+  );
   return [
     ...(weak.ok ? [] : [eventText.privateKeyWeak(textOf(weak.error))]),
     ...(shared === undefined ? [] : [eventText.privateKeyShared(textOf(shared))]),

@@ -13,10 +13,7 @@ export interface KeyUse {
  * Which stored keys are still needed, by hash. As long as one host does not accept its current key, all are: it may have been given any
  * of them meanwhile.
  */
-export function neededKeys(
-  current: string | undefined,
-  uses: readonly KeyUse[],
-): 'all' | ReadonlySet<string> {
+export function neededKeys(current: string | undefined, uses: readonly KeyUse[]): 'all' | ReadonlySet<string> {
   if (current === undefined || uses.some(isUnsettled)) return 'all';
   return new Set([current, ...uses.flatMap(({ key }) => (key === undefined ? [] : [key.hash, ...(key.former ?? [])]))]);
 }

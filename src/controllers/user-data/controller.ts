@@ -101,11 +101,7 @@ async function copyToClusterApi(secret: UserDataSecret, parts: UserDataParts, pa
   if (copy.write) await write(copy.secret, present === undefined ? 'create' : 'update', parts, pass);
 }
 
-function readWanted(
-  sources: UserDataInformers,
-  { facts }: UserDataParts,
-  { log }: Pass,
-): WantedUserData | undefined {
+function readWanted(sources: UserDataInformers, { facts }: UserDataParts, { log }: Pass): WantedUserData | undefined {
   const [key] = sources.privateKey.store.list();
   if (key === undefined) {
     log.warn('Secret cloud-private-key missing; new Machines need it');

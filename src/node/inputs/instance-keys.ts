@@ -33,8 +33,7 @@ export class InstanceKeys {
     setRecent(this.#known, name, { hash, atMs: nowMs }, maxKnown);
     const key = await loadInstanceKey(instance, this.#client, signal).catch(() => undefined);
     signal.throwIfAborted();
-    if (key !== undefined)
-      setRecent(this.#known, name, { hash: publicKeyHash(key.publicKey), atMs: nowMs }, maxKnown);
+    if (key !== undefined) setRecent(this.#known, name, { hash: publicKeyHash(key.publicKey), atMs: nowMs }, maxKnown);
   }
 }
 

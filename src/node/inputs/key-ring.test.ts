@@ -1,7 +1,9 @@
 import { inspect } from 'node:util';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { toBase64 } from '#base/bytes.ts';
 import { secretName } from '#contract/names.ts';
+import { parsePrivateKey } from '#host/keys/private-key.ts';
+import { publicKeyHash } from '#host/keys/public-key.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
 import { manualClock } from '../../../test/kit/manual-clock.ts';
 import { newPrivateKey } from '../../../test/kit/new-private-key.ts';
@@ -12,6 +14,7 @@ import { KeyRing, missingKey } from './key-ring.ts';
 import { readPrivateKey } from './private-key.ts';
 
 const [one, two, three] = [newPrivateKey(), newPrivateKey(), newPrivateKey()];
+const hashOf = (pem: string) => publicKeyHash(parsePrivateKey(pem).publicKey);
 const secretOf = (pem: string, more: Partial<SecretObject> = {}): SecretObject => ({
   apiVersion: 'v1',
   kind: 'Secret',
@@ -20,13 +23,21 @@ const secretOf = (pem: string, more: Partial<SecretObject> = {}): SecretObject =
   ...more,
 });
 
+let stored: string[] = [];
+afterEach(() => (stored = []));
+
 function ring(...texts: string[]) {
   const api = new WatchedApi(manualClock());
   const scope = { namespace, fieldSelector: `metadata.name=${secretName.privateKey}` };
-  const keyRing = new KeyRing(api.informers.get(secrets, scope), namespace);
+  const keyRing = new KeyRing(
+    api.informers.get(secrets, scope),
+    { keys: () => stored.map(parsePrivateKey) },
+    namespace,
+  );
   const put = (pem: string, more: Partial<SecretObject> = {}) => api.put(secrets, secretOf(pem, more));
   for (const pem of texts) put(pem);
-  const held = () => keyRing.keys().map(({ pem }) => [one, two, three].indexOf(pem.reveal()) + 1);
+  const held = (last: readonly string[] = []) =>
+    keyRing.keysFor(last).map(({ pem }) => [one, two, three].indexOf(pem.reveal()) + 1);
   return { api, keyRing, put, held, remove: () => api.remove(secrets, secretName.privateKey, namespace) };
 }
 
@@ -36,7 +47,32 @@ test('keeps the previous key after a change, the current one first', () => {
   expect(ring(one, two).held()).toEqual([2, 1]);
 });
 
-test('keeps only one previous key', () => expect(ring(one, two, three).held()).toEqual([3, 2]));
+test('keeps all former keys, the newest first', () => expect(ring(one, two, three).held()).toEqual([3, 2, 1]));
+
+test('offers the key that last worked on the host before other former ones', () => {
+  const { held } = ring(one, two, three);
+  expect(held([hashOf(one)])).toEqual([3, 1, 2]);
+});
+
+test('offers stored keys after those of this process, each once', () => {
+  stored = [two, one];
+  expect(ring(two, three).held()).toEqual([3, 2, 1]);
+  expect(ring(three).held([hashOf(one)])).toEqual([3, 1, 2]);
+});
+
+test('offers no more keys than an SSH server accepts', () => {
+  stored = Array.from({ length: 9 }, () => newPrivateKey());
+  const { keyRing } = ring(one);
+  expect(keyRing.keysFor([hashOf(stored[8] ?? '')])).toHaveLength(5);
+  expect(keyRing.keysFor([hashOf(stored[8] ?? '')])[1]?.pem.reveal()).toBe(stored[8]);
+});
+
+test('offers former keys of a host with a key of its own after that', () => {
+  const { keyRing } = ring(one);
+  stored = [two];
+  const keys = keyRing.keysFor([hashOf(two)], parsePrivateKey(three));
+  expect(keys.map(({ pem }) => pem.reveal())).toEqual([three, two]);
+});
 
 test('has no previous key when only other fields changed', () => {
   const { put, held } = ring(one);
@@ -75,7 +111,7 @@ test('skips values that are not keys', () => {
 });
 
 test('has no key without a Secret, and names the Secret to create', () => {
-  expect(errorOf(() => ring().keyRing.keys())).toMatchObject({
+  expect(errorOf(() => ring().keyRing.current())).toMatchObject({
     code: 'PRIVATE_KEY_MISSING',
     message: `Secret ${namespace}/cloud-private-key does not exist`,
     remedy: expect.stringContaining('private-key.pem'),
@@ -85,7 +121,7 @@ test('has no key without a Secret, and names the Secret to create', () => {
 test('has no key after the Secret is deleted', () => {
   const { keyRing, remove } = ring(one);
   remove();
-  expect(errorOf(() => keyRing.keys())?.code).toBe('PRIVATE_KEY_MISSING');
+  expect(errorOf(() => keyRing.current())?.code).toBe('PRIVATE_KEY_MISSING');
 });
 
 const contents: [name: string, data: Record<string, string>, want: string][] = [
@@ -103,6 +139,6 @@ for (const [name, data, want] of contents) {
 }
 
 test('shows no key when printed', () => {
-  expect(inspect(ring(one, two).keyRing.keys(), { depth: 5 })).not.toContain('PRIVATE');
+  expect(inspect(ring(one, two).keyRing.keysFor([]), { depth: 5 })).not.toContain('PRIVATE');
   expect(missingKey('Secret a/b').message).toContain('Secret a/b');
 });

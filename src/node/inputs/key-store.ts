@@ -1,7 +1,7 @@
 import { toBase64 } from '#base/bytes.ts';
 import type { Log } from '#base/log.ts';
 import { attempt } from '#base/errors.ts';
-import { Secret } from '#base/secret.ts';
+import type { Secret } from '#base/secret.ts';
 import { Slots } from '#base/waiting/slots.ts';
 import { keysAnnotation, secretName } from '#contract/names.ts';
 import { readObject } from '#contract/object.ts';

@@ -1,5 +1,6 @@
 import { playRemoveStory } from './remove-story.ts';
 import { playRollbackStory } from './rollback-story.ts';
+import { playRotateStory } from './rotate-story.ts';
 import type { StoryName } from '../options.ts';
 import type { StoryDeps } from './telling.ts';
 import { playUpgradeStory } from './upgrade-story.ts';
@@ -8,4 +9,5 @@ export const stories: Readonly<Record<StoryName, (deps: StoryDeps) => Promise<vo
   remove: playRemoveStory,
   upgrade: playUpgradeStory,
   rollback: playRollbackStory,
+  rotate: playRotateStory,
 };

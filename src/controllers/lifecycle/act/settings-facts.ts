@@ -5,7 +5,7 @@ import type { Informer } from '#kube/informer/informer.ts';
 import { keyOf } from '#kube/resource.ts';
 import type { HostInputSource } from '#node/lifecycle/deps.ts';
 import { rekeyDelayMs } from '#node/lifecycle/rekey/due.ts';
-import type { LifecycleFacts } from '../decide.ts';
+import type { HostHashes, LifecycleFacts } from '../decide.ts';
 import { appliedServices, endedHolds } from '../observe.ts';
 import { restartGate } from './restart-gate.ts';
 import type { Work } from './work.ts';
@@ -15,15 +15,8 @@ export function settingsFacts(
   instance: WindowsInstance,
   work: Pick<Work, 'deps' | 'instances' | 'firstRestart'>,
 ): Pick<LifecycleFacts, 'desired' | 'given' | 'gates'> {
-  const { files, services, proxy } = instance.status?.settings ?? {};
-  const { hash: keyHash, former = [] } = instance.status?.key ?? {};
-  const given = {
-    ...(keyHash !== undefined && keyHash !== '' && { keyHash }),
-    ...(former.length > 0 && work.deps.inputs.authorizesKeys === true && { hasFormerKeys: true }),
-    ...(files?.applied !== undefined && { fileHash: files.applied }),
-    ...(services?.applied !== undefined && { servicesHash: services.applied }),
-    ...(proxy !== undefined && { hasProxy: proxy }),
-  };
+  const { services } = instance.status?.settings ?? {};
+  const given = { ...givenSettings(instance), ...givenKey(instance, work) };
   const key = keyFacts(instance, work);
   const settings = work.deps.inputs.desiredSettings?.(instance);
   if (settings === undefined) return { given, ...key };
@@ -33,18 +26,30 @@ export function settingsFacts(
   return { given, desired: { fileHash, servicesHash, hasProxy, ...key.desired }, gates };
 }
 
+function givenSettings({ status }: WindowsInstance): HostHashes {
+  const { files, services, proxy } = status?.settings ?? {};
+  return {
+    ...(files?.applied !== undefined && { fileHash: files.applied }),
+    ...(services?.applied !== undefined && { servicesHash: services.applied }),
+    ...(proxy !== undefined && { hasProxy: proxy }),
+  };
+}
+
+function givenKey({ status }: WindowsInstance, { deps }: Pick<Work, 'deps'>): HostHashes {
+  const { hash = '', former = [] } = status?.key ?? {};
+  const hasFormerKeys = former.length > 0 && deps.inputs.authorizesKeys === true;
+  return { ...(hash !== '' && { keyHash: hash }), ...(hasFormerKeys && { hasFormerKeys }) };
+}
+
 /** A host that has rejected the current key is asked again later; other journeys need not wait for that. */
-function keyFacts(
-  instance: WindowsInstance,
-  { deps }: Pick<Work, 'deps'>,
-): Pick<LifecycleFacts, 'desired' | 'gates'> {
+function keyFacts(instance: WindowsInstance, { deps }: Pick<Work, 'deps'>): Pick<LifecycleFacts, 'desired' | 'gates'> {
   const keyHash = deps.inputs.currentKeyHash?.(instance);
   if (keyHash === undefined) return {};
   const isLater = rekeyDelayMs(instance, keyHash, deps.clock.now()) !== undefined;
   return { desired: { keyHash }, ...(isLater && { gates: { rekey: waitsForKey } }) };
 }
 
-export const waitsForKey = 'the host rejected the current SSH key and is asked again';
+const waitsForKey = 'the host rejected the current SSH key and is asked again';
 
 /** Others get all settings when they join: a change does not end their backoff. */
 function hasAgent({ status }: WindowsInstance): boolean {

@@ -10,7 +10,14 @@ import { Slots } from '#base/waiting/slots.ts';
 import { bySource, sourceText } from '#cluster/instance-source.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { BudgetGrants } from '#node/rollout/budget-grants.ts';
-import { decideReplacement, isHealthyMachine, type MachineDecision, type MachineView, readMachine, waitForGrant } from '../decide.ts';
+import {
+  decideReplacement,
+  isHealthyMachine,
+  type MachineDecision,
+  type MachineView,
+  readMachine,
+  waitForGrant,
+} from '../decide.ts';
 import {
   type MachineSettings,
   type MachinesParts,
