@@ -19,7 +19,7 @@ export const keyStorePermissions: readonly Permission[] = [
     in: 'own namespace',
     group: '',
     resources: ['secrets'],
-    verbs: [...reading, 'get', 'patch', 'delete'],
+    verbs: [...reading, 'get', 'patch'],
     names: [secretName.privateKeys],
   },
   // `create` cannot be limited to a name.
