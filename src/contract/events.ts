@@ -57,6 +57,8 @@ export const eventText = {
   /** New: the Go operator leaves these to the logs. */
   keyAccepted: (address: string, key: string) =>
     normal('KeyAccepted', `Instance with address ${address} accepts the current SSH key ${key}`),
+  formerKeyKept: (address: string, key: string, why: string) =>
+    warning('FormerKeyKept', `Host ${address} still accepts the former SSH key ${key}: ${why}`),
   keyOutdated: (message: string) => warning('KeyOutdated', message),
   settingsApplied: (address: string, node: string) =>
     normal(

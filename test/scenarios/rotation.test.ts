@@ -197,7 +197,7 @@ test('a host with a key of its own follows the Secret that it names, and one tha
   await using operator = startOperator(sandbox, {
     payloadBytes: 200_000,
     settings: { keepsPrivateKeys: false },
-    clock: fastClock(20),
+    clock: fastClock(40),
   });
   await operator.allReady(1);
   const body = { data: { 'id.pem': toBase64(second.pem) } };

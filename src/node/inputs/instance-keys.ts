@@ -6,7 +6,7 @@ import type { Client } from '#kube/client.ts';
 import { loadInstanceKey } from './private-key.ts';
 
 /** The Secrets that instances name are not watched, because the operator cannot list all Secrets. */
-const lookEveryMs = 60_000;
+const lookEveryMs = 300_000;
 const maxKnown = 10_000;
 
 /** Hashes of the keys of instances that have one of their own, as last read. */
@@ -24,7 +24,7 @@ export class InstanceKeys {
     return this.#known.get(nameOf(instance))?.hash;
   }
 
-  /** Reads the Secret at most once a minute. A key that cannot be read is reported by the acceptance. */
+  /** Reads the Secret at most every five minutes. A key that cannot be read is reported by the acceptance. */
   async look(instance: WindowsInstance, signal: AbortSignal): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     const name = nameOf(instance);

@@ -29,7 +29,9 @@ export const rekeyKind: JourneyKind<RekeyJourney> = {
 };
 
 /** Once for each key; nothing when only the Node had to be marked. */
-function report({ instance, wait, keys, address }: RekeyJourney, { recorder }: JourneyParts): void {
+function report({ instance, wait, keys, address, leftovers }: RekeyJourney, { recorder }: JourneyParts): void {
+  for (const { key, problem } of leftovers)
+    recordEvent(recorder, instance, eventText.formerKeyKept(address, key, failureText(problem, instance)));
   const [current] = keys?.offered ?? [];
   if (current === undefined) return;
   const { hash, pending } = instance.status?.key ?? {};

@@ -191,7 +191,7 @@ function rolledBackReady({ conditions }: WindowsInstanceStatus): NewCondition[] 
   return [{ type: ready.type, status: 'True', reason: conditionReason.rolledBack, message: ready.message }];
 }
 
-const keySecretMs = 60_000;
+const keySecretMs = 300_000;
 
 /** No watch reports that a firewall was opened. */
 const probeMs = 5 * 60_000;

@@ -11,6 +11,10 @@ import { AgentJourney } from '../host-journey.ts';
 export class RekeyJourney extends AgentJourney {
   /** Why the host keeps its former key for now. */
   wait: AppError | undefined;
+  /** Why the operator could not add the current key itself. */
+  problem: AppError | undefined;
+  /** Former keys that the operator could not remove from the host. */
+  readonly leftovers: { key: string; problem: AppError }[] = [];
   #current: PrivateKey | undefined;
 
   /** The key that the host should accept. */
@@ -45,7 +49,7 @@ export class RekeyJourney extends AgentJourney {
     const since = key?.pending?.hash === hash ? key.pending.since : now;
     const retry = instance.metadata.annotations?.[instanceAnnotation.retry];
     const pending = { hash, since, tried: now, ...(retry !== undefined && { retry }) };
-    this.wait = this.#outdated(current);
+    this.wait = this.problem ?? this.#outdated(current);
     await record.save({ key: { ...(key ?? { hash: '' }), pending } satisfies InstanceKey });
   }
 

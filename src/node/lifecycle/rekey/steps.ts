@@ -1,6 +1,7 @@
-import { isAppError } from '#base/errors.ts';
+import type { ErrorCode } from '#base/error-codes.ts';
+import { type AppError, isAppError } from '#base/errors.ts';
 import { nodeAnnotation } from '#contract/names.ts';
-import { type PublicKey, publicKeyHash } from '#host/keys/public-key.ts';
+import { describeKey, type PublicKey, publicKeyHash } from '#host/keys/public-key.ts';
 import { sealUsername } from '#host/keys/username-seal.ts';
 import { askAgent } from '../agent-call.ts';
 import { uploadAgent } from '../configure/agent-program.ts';
@@ -46,24 +47,31 @@ const authorizeKey: Step<RekeyJourney> = {
   remedy: checkCommand,
   isDone: ({ deps, isCurrent, former }) => deps.inputs.authorizesKeys !== true || (isCurrent && former.length === 0),
   async run(journey, turn) {
-    const { deps, record, host } = journey;
-    journey.agent = await deps.payload.agent();
+    journey.agent = await journey.deps.payload.agent();
     await uploadAgent.run(journey, turn);
     const { publicKey } = await journey.current(turn.signal);
     if (!journey.isCurrent) {
-      await authorize(journey, { add: blobOf(publicKey) }, turn);
-      await host.close();
+      journey.problem = await problemOf(() => authorize(journey, { add: blobOf(publicKey) }, turn));
+      if (journey.problem !== undefined) return;
+      await journey.host.close();
       // Records which key the host accepts now, and that the former one has to go.
-      await host.connect(turn.signal);
+      await journey.host.connect(turn.signal);
     }
-    const { former, keys } = journey;
-    if (!journey.isCurrent) return;
-    for (const each of keys?.offered ?? [])
-      if (former.includes(publicKeyHash(each.publicKey))) await removeKey(journey, each.publicKey, turn);
-    const { former: _removed, ...key } = record.known.key ?? { hash: publicKeyHash(publicKey) };
-    await record.save({ key });
+    if (journey.isCurrent) await removeFormerKeys(journey, turn);
   },
 };
+
+/** The host accepts the current key by now. A former one that cannot be removed is reported, once. */
+async function removeFormerKeys(journey: RekeyJourney, turn: StepTurn): Promise<void> {
+  const { former, keys, record } = journey;
+  for (const { publicKey } of keys?.offered ?? []) {
+    if (!former.includes(publicKeyHash(publicKey))) continue;
+    const problem = await problemOf(() => authorize(journey, { remove: blobOf(publicKey) }, turn));
+    if (problem !== undefined) journey.leftovers.push({ key: describeKey(publicKey), problem });
+  }
+  const { former: _removed, ...key } = record.known.key ?? { hash: '' };
+  await record.save({ key });
+}
 
 const checkKey: Step<RekeyJourney> = {
   name: 'check key',
@@ -92,15 +100,18 @@ export async function rekey(journey: RekeyJourney, run: StepRun): Promise<void> 
   await runSteps(rekeySteps, journey, run);
 }
 
-/** A host where other keys work for other reasons keeps them. */
-async function removeKey(journey: RekeyJourney, key: PublicKey, turn: StepTurn): Promise<void> {
+/** What the host says about its file of keys is no reason to try it again and again; a lost connection is. */
+async function problemOf(act: () => Promise<void>): Promise<AppError | undefined> {
   try {
-    await authorize(journey, { remove: blobOf(key) }, turn);
+    await act();
+    return undefined;
   } catch (error) {
-    if (!isAppError(error, 'AUTHORIZED_KEY_LAST')) throw error;
-    journey.deps.log.warn('The former key stays authorized on the host', { address: journey.address, error });
+    if (isAppError(error) && finalCodes.includes(error.code)) return error;
+    throw error;
   }
 }
+
+const finalCodes: readonly ErrorCode[] = ['AUTHORIZED_KEY_LAST', 'AUTHORIZED_KEYS_UNUSABLE', 'COMMAND_WORD_INVALID'];
 
 async function authorize(
   { host, address, commands }: RekeyJourney,
