@@ -3,7 +3,14 @@ import { hasConditionStatus } from '../../src/base/condition.ts';
 import { nodeLabel } from '../../src/contract/names.ts';
 import { ApiError } from '../../src/kube/api-error.ts';
 import type { Client } from '../../src/kube/client.ts';
-import { type Node, nodes, type Pod, podDisruptionBudgets, pods } from '../../src/kube/resources.ts';
+import {
+  type Node,
+  nodes,
+  type Pod,
+  podDisruptionBudgets,
+  podDisruptionBudgetsV1beta1,
+  pods,
+} from '../../src/kube/resources.ts';
 import { makeNamespace, makePod, running, setPodStatus } from './cluster-pods.ts';
 
 export interface SteadyOptions {
@@ -11,6 +18,8 @@ export interface SteadyOptions {
   replicas: number;
   /** Of the PodDisruptionBudget. */
   minAvailable: number;
+  /** Of an API server that may be too old for policy/v1. */
+  minor?: number;
 }
 
 /** Pods on Windows Nodes that are made again as long as it runs; needs no controller of ReplicaSets. */
@@ -27,10 +36,11 @@ const limitMs = 60_000;
 const harmless: readonly number[] = [404, 409, 429];
 
 export async function startSteadyWorkload(client: Client, options: SteadyOptions): Promise<SteadyWorkload> {
-  const { namespace, replicas, minAvailable } = options;
+  const { namespace, replicas, minAvailable, minor = 36 } = options;
   await makeNamespace(client, namespace);
   const selector = { matchLabels: { app: 'web' } };
-  await client.create(podDisruptionBudgets, { metadata: { name: 'web', namespace }, spec: { minAvailable, selector } });
+  const budgets = minor >= 21 ? podDisruptionBudgets : podDisruptionBudgetsV1beta1;
+  await client.create(budgets, { metadata: { name: 'web', namespace }, spec: { minAvailable, selector } });
   const ending = new AbortController();
   const errors: string[] = [];
   const working = (async () => {

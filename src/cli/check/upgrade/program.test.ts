@@ -93,8 +93,8 @@ test('a target that is too far exits with 1, and errors have codes and remedies'
 });
 
 for (const [form, read] of [
-  ['json', JSON.parse],
-  ['yaml', parse],
+  ['json', (text: string): unknown => JSON.parse(text)],
+  ['yaml', (text: string): unknown => parse(text)],
 ] as const) {
   test(`-o ${form} has the same as data`, async () => {
     const { code, text, errors } = await run(['--to', 'v1.40', '-o', form]);
