@@ -29,12 +29,6 @@ export function supportedServers(kubelet: string): [oldest: string, newest: stri
   return [`v${major}.${minor}`, `v${major}.${minor + kubeletSkew}`];
 }
 
-/** Such as v1.36. */
-export function minorText(version: string): string {
-  const { major, minor } = readVersion(version, 'server');
-  return `v${major}.${minor}`;
-}
-
 /** The newest version; invalid ones are ignored. */
 export function newestVersion(versions: readonly string[]): string | undefined {
   const known = versions.filter(version => semver.test(version));

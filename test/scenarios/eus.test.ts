@@ -154,6 +154,10 @@ for (const story of stories) {
     const bootsBefore = bootsOf(scene);
 
     await story.uninstall(scene);
+    {
+      await using early = operatorOf(next);
+      await expect(early.allReady(hostCount)).rejects.toMatchObject({ code: 'SERVER_VERSION_UNSUPPORTED' });
+    }
     sandbox.upgradeServer('v1.37.3');
     const between = await run('check', 'upgrade', '--to', 'v1.38');
     expect([between.code, between.errors]).toEqual([0, '']);

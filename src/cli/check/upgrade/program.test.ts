@@ -34,7 +34,7 @@ beforeAll(async () => {
     status: {
       conditions: [{ type: 'Ready', status: 'True' }],
       nodeInfo: { kubeletVersion: 'v1.36.2' },
-    } as NonNullable<kinds.Node['status']>,
+    },
   });
   await cluster.list({ 'win-1': 'username=a' });
   const metadata = { name: configMapName.operatorStatus, namespace };
@@ -42,7 +42,7 @@ beforeAll(async () => {
   await client.create(kinds.clusterRoles, {
     metadata: { name: reader },
     rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['list'] }],
-  } as never);
+  });
 });
 afterAll(async () => {
   await cluster[Symbol.asyncDispose]();
@@ -138,7 +138,7 @@ async function bind(subject: string): Promise<void> {
     metadata: { name },
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: reader },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: subject }],
-  } as never);
+  });
 }
 
 test('permission to list is enough, and without it nobody gets a go', async () => {
