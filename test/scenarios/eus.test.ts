@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { hasConditionStatus } from '../../src/base/condition.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import type { PayloadRelease } from '../../src/bin/sandbox-factory.ts';
 import { resourceOf } from '../../src/cli/install/kinds.ts';
@@ -110,6 +111,12 @@ const stories: Story[] = [
 
 const bootsOf = ({ sandbox }: Scene) => sandbox.hosts.map(({ state }) => bootIdOf(state));
 
+async function denied(client: Client): Promise<string[]> {
+  const { items } = await client.list(certificateSigningRequests);
+  const refused = items.filter(({ status }) => hasConditionStatus(status?.conditions, 'Denied', 'True'));
+  return refused.map(({ metadata }) => metadata.name ?? '');
+}
+
 /** Names of requests for serving certificates that nobody has decided on. */
 async function undecided(client: Client): Promise<string[]> {
   const { items } = await client.list(certificateSigningRequests);
@@ -156,7 +163,7 @@ for (const story of stories) {
     await story.uninstall(scene);
     {
       await using early = operatorOf(next);
-      await expect(early.allReady(hostCount)).rejects.toMatchObject({ code: 'SERVER_VERSION_UNSUPPORTED' });
+      await expect.poll(() => early.failure, patient).toMatchObject({ code: 'SERVER_VERSION_UNSUPPORTED' });
     }
     sandbox.upgradeServer('v1.37.3');
     const between = await run('check', 'upgrade', '--to', 'v1.38');
@@ -181,7 +188,8 @@ for (const story of stories) {
     for (const host of sandbox.hosts) expect(await setOf(host)).toMatchObject({ runs: next.version, wrong: [] });
     for (const { status } of await operator.instances())
       expect(Date.parse(status?.agent?.certificateEnds ?? '')).toBeGreaterThan(clock.now());
-    await expect.poll(() => undecided(client)).toEqual([]);
+    await expect.poll(() => undecided(client), patient).toEqual([]);
+    expect(await denied(client)).toEqual([]);
     const { items } = await client.list(events, { namespace: sandbox.namespace });
     expect(items.map(({ reason }) => reason)).toEqual(expect.arrayContaining(story.events));
     const figures = history.figures(replicas);
