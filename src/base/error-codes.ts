@@ -36,6 +36,12 @@ export const errorCodes = {
   INSTALL_UNFINISHED: 'The operator does not run in time after its objects were applied.',
   UNINSTALL_REFUSED: 'The command cannot remove this installation as it is now; nothing was deleted.',
   UNINSTALL_UNFINISHED: 'The command stopped before everything was deleted.',
+  CLUSTER_UNREAD: 'An object cannot be read, without which nobody can say whether the cluster can be upgraded.',
+  NODES_UNFIT:
+    'A Windows host is not Ready, is paused, or is being changed or removed, before an upgrade of the cluster.',
+  NODES_DIFFER: 'Windows hosts do not all have one version, or a Node claims another one than the record.',
+  ROLLOUT_OPEN: 'The roll-out of a version of the operator goes on, is paused or is stopped.',
+  KUBELET_SKEW: 'A kubelet is newer than the API server, or more than three minor versions older.',
   SANDBOX_STORY_FAILED: 'What a story of the sandbox describes did not happen in time.',
 
   // windows-rollout

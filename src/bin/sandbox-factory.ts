@@ -119,13 +119,15 @@ export interface PayloadRelease {
   since?: string;
   agent?: Defect;
   kubelet?: Defect;
+  /** Of Kubernetes; default is that of the payload. */
+  kubeletVersion?: string;
 }
 
 export const patchedPrograms = [file.kubelet, file.kubeProxy] as const;
 
 /** Payload programs of this size that simulated hosts can run. */
 export function sandboxPayload(release: PayloadRelease, bytes: number, platform = 'None'): PayloadSource {
-  const { version, since, agent, kubelet } = release;
+  const { version, since, agent, kubelet, kubeletVersion } = release;
   const files = payloadFor(platform).map(({ directory, name }) => `${directory}\\${name}`);
   return simulatedPayload({
     version,
@@ -133,6 +135,7 @@ export function sandboxPayload(release: PayloadRelease, bytes: number, platform 
     programs: files.filter(path => path !== file.agent),
     bytes,
     ...(since !== undefined && { since: { version: since, changed: patchedPrograms } }),
+    ...(kubeletVersion !== undefined && { reports: { [file.kubelet]: kubeletVersion } }),
     defects: { ...(agent && { [file.agent]: agent }), ...(kubelet && { [file.kubelet]: kubelet }) },
   });
 }

@@ -73,6 +73,14 @@ const status: Program = {
   run: async words => (await import('#cli/status/program.ts')).statusProgram(words, liveTerminal()),
 };
 
+const checkUpgrade: Program = {
+  name: 'upgrade',
+  group: 'check',
+  summary: 'check whether a live cluster can be upgraded; see `wmco check upgrade --help`',
+  line: async () => (await import('#cli/check/upgrade/options.ts')).checkUpgradeLine,
+  run: async words => (await import('#cli/check/upgrade/program.ts')).checkUpgradeProgram(words, liveTerminal()),
+};
+
 const remove: Program = {
   name: 'remove',
   summary: 'remove a Windows host from a cluster; see `wmco remove --help`',
@@ -265,6 +273,7 @@ const programs = [
   install,
   uninstall,
   status,
+  checkUpgrade,
   rollout,
   reboot,
   remove,

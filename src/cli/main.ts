@@ -41,14 +41,12 @@ export async function main(
 export function allPrograms(terminal: Terminal, programs: readonly Program[]): Program[] {
   const all: Program[] = [
     ...groups.map(({ name, summary, commands }) =>
-      groupProgram(
-        name,
-        summary,
-        terminal,
-        commands.map(command => commandProgram(name, command, terminal)),
-      ),
+      groupProgram(name, summary, terminal, [
+        ...commands.map(command => commandProgram(name, command, terminal)),
+        ...programs.filter(({ group }) => group === name),
+      ]),
     ),
-    ...programs,
+    ...programs.filter(({ group }) => group === undefined),
     groupProgram(
       'completion',
       completionSummary,
@@ -73,7 +71,7 @@ interface Group {
 
 const groups: readonly Group[] = [
   { name: 'render', summary: 'print what the operator would write, offline', commands: renders },
-  { name: 'check', summary: 'validate cluster objects offline and suggest fixes', commands: checks },
+  { name: 'check', summary: 'validate cluster objects offline, or a cluster before its upgrade', commands: checks },
 ];
 
 interface ProgramList {

@@ -10,6 +10,8 @@ export interface Program {
   line?: () => CommandLine | Promise<CommandLine>;
   /** Its subcommands. */
   programs?: readonly Program[];
+  /** The group that it is a subcommand of, beside offline commands. */
+  group?: 'check';
   /** Not in help, not completed. */
   isHidden?: true;
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { attempt } from '#base/errors.ts';
 import { errorOf } from '../../test/kit/outcome.ts';
-import { checkServerVersion, newestVersion } from './server-version.ts';
+import { checkServerVersion, minorsAhead, newestVersion, supportedServers } from './server-version.ts';
 
 const kubelet = 'v1.36.2';
 
@@ -104,6 +104,21 @@ test('throws only AppErrors for any text', () => {
     }),
     { numRuns: 2000 },
   );
+});
+
+test.each([
+  ['v1.38.1', 'v1.36.2', 2],
+  ['v1.36', 'v1.36.2+vendor', 0],
+  ['v1.9.0', 'v1.36.2', -27],
+  ['v2.0.0', 'v1.36.2', Infinity],
+  ['v1.36.2', 'v2.0.0', -Infinity],
+])('an API server %s is ahead of a kubelet %s by %d minors', (server, kubelet, want) => {
+  expect(minorsAhead(server, kubelet)).toBe(want);
+});
+
+test('names the oldest and the newest API server of a kubelet', () => {
+  expect(supportedServers('v1.36.2')).toEqual(['v1.36', 'v1.39']);
+  expect(errorOf(() => supportedServers('latest'))?.code).toBe('SERVER_VERSION_UNSUPPORTED');
 });
 
 const newest: [name: string, versions: string[], want: string | undefined][] = [

@@ -2,7 +2,13 @@ import { type Condition, type NewCondition, setCondition } from '#base/condition
 import type { Clock } from '#base/clock.ts';
 import type { AppError } from '#base/errors.ts';
 import { configMapName } from '#contract/names.ts';
-import { printConditions, readConditions, suitabilityCondition, versionKey } from '#contract/operator-status.ts';
+import {
+  kubeletVersionKey,
+  printConditions,
+  readConditions,
+  suitabilityCondition,
+  versionKey,
+} from '#contract/operator-status.ts';
 import { isAlreadyExists, unless } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
 import { type ConfigMap, configMaps } from '#kube/resources.ts';
@@ -16,13 +22,15 @@ export interface ConditionDeps {
   others?: readonly NewCondition[];
   /** Of the operator; not written when not set. */
   version?: string;
+  /** Of its payload; not written when not set. */
+  kubeletVersion?: string;
 }
 
-/** Writes the condition `ClusterSuitable`, others and the version, if they differ, and returns their ConfigMap. `stored` is the present one. */
+/** Writes the condition `ClusterSuitable`, others and the versions, if they differ, and returns their ConfigMap. `stored` is the present one. */
 export async function storeSuitability(
   stored: ConfigMap | undefined,
   problems: readonly AppError[],
-  { client, namespace, clock, others = [], version }: ConditionDeps,
+  { client, namespace, clock, others = [], version, kubeletVersion }: ConditionDeps,
   signal: AbortSignal,
 ): Promise<ConfigMap> {
   const name = configMapName.operatorStatus;
@@ -31,11 +39,16 @@ export async function storeSuitability(
     (all, condition) => setCondition(all, condition, clock.now()),
     before,
   );
-  const data = { ...printConditions(conditions), ...(version !== undefined && { [versionKey]: version }) };
+  const versions = {
+    ...(version !== undefined && { [versionKey]: version }),
+    ...(kubeletVersion !== undefined && { [kubeletVersionKey]: kubeletVersion }),
+  };
+  const data = { ...printConditions(conditions), ...versions };
   if (stored === undefined) {
     const object: ConfigMap = { metadata: { name, namespace }, data };
     return (await client.create(configMaps, object, { signal }).catch(unless(isAlreadyExists))) ?? object;
   }
-  if (conditions === before && (version === undefined || stored.data?.[versionKey] === version)) return stored;
+  const isStored = Object.entries(versions).every(([key, value]) => stored.data?.[key] === value);
+  if (conditions === before && isStored) return stored;
   return client.patch(configMaps, name, { type: 'merge', body: { data } }, { namespace, signal });
 }

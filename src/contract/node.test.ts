@@ -23,6 +23,7 @@ test('reads a whole Node', () => {
         { type: 'MemoryPressure', status: 'False' },
         { type: 'Ready', status: 'True', message: 'kubelet is posting ready status' },
       ],
+      nodeInfo: { kubeletVersion: 'v1.36.2' },
     },
   });
   expect(node).toEqual({
@@ -34,6 +35,7 @@ test('reads a whole Node', () => {
     ready: true,
     readyMessage: 'kubelet is posting ready status',
     unschedulable: true,
+    kubeletVersion: 'v1.36.2',
   });
 });
 

@@ -21,12 +21,15 @@ export interface NodeView {
   /** What the Node says about being ready or not. */
   readyMessage?: string;
   unschedulable: boolean;
+  /** What its kubelet says; evidence about this Node alone. */
+  kubeletVersion?: string;
   /** The operator has tainted it: its host was removed by force and has registered again. */
   isRemoved?: boolean;
 }
 
 export function readNode(object: KubeObject): NodeView {
   const [spec, status] = [object.fields.object('spec'), object.fields.object('status')];
+  const kubeletVersion = status.object('nodeInfo').string('kubeletVersion') ?? '';
   const ready = status.objects('conditions').find(item => item.string('type') === 'Ready');
   return {
     name: object.meta.name,
@@ -41,6 +44,7 @@ export function readNode(object: KubeObject): NodeView {
     ...(ready?.string('status') === 'Unknown' && { isSilent: true }),
     readyMessage: ready?.string('message') ?? '',
     unschedulable: spec.boolean('unschedulable') ?? false,
+    ...(kubeletVersion !== '' && { kubeletVersion }),
     ...(spec.objects('taints').some(taint => taint.string('key') === removedTaint.key) && { isRemoved: true }),
   };
 }

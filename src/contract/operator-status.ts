@@ -10,6 +10,8 @@ import { isRecord } from '#base/fields.ts';
 export const conditionsKey = 'conditions';
 /** Key of the version of the operator: the version of the roll-out. */
 export const versionKey = 'version';
+/** Key of the version of the kubelet in the payload of the operator. */
+export const kubeletVersionKey = 'kubeletVersion';
 
 /** Whether the cluster supports Windows nodes. */
 export const clusterSuitable = 'ClusterSuitable';

@@ -10,6 +10,7 @@ import type { Connect } from '#host/host.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
 import type { Resolver } from '#host/resolver.ts';
 import { connect } from '#host/ssh/connect.ts';
+import type { ServerVersion } from './apiserver/discovery.ts';
 import type { RequestHook } from './apiserver/pipeline.ts';
 import type { Controller } from './apiserver/ports.ts';
 import { type EmbeddedCluster, startEmbeddedCluster } from './embedded-cluster.ts';
@@ -40,6 +41,8 @@ export interface SandboxOptions {
   kind?: ClusterKind;
   /** Namespace of the operator. */
   namespace?: string;
+  /** gitVersion of the API server; that of the payload's kubelet by default. */
+  serverVersion?: string;
   /** Version of agents whose file has no stamp. */
   agentVersion?: string;
   /** Whether to list the hosts in windows-instances; true by default. */
@@ -80,6 +83,8 @@ export interface Sandbox extends AsyncDisposable {
   removeHost(name: string): Promise<void>;
   /** Gives a host another address and returns it; its DNS name resolves to it. */
   moveHost(name: string): string;
+  /** Brings the API server to another version, as `v1.38.0`; connections to it break. */
+  upgradeServer(gitVersion: string): void;
   /** The faults of a host that have not ended. */
   faultsOf(name: string): readonly FaultName[];
   /** Changes a host as an administrator does who follows the remedy of the fault. */
@@ -128,8 +133,7 @@ async function openParts(
   const { clock = systemClock, log = silentLog, speed = 1, platform, machineFaults, port, beforeRequest } = options;
   const delays = scaledClock(clock, speed);
   const times = { ...defaultTimes, ...options.times };
-  const [major = '1', minor = '0'] = payloadKubeletVersion.slice(1).split('.');
-  const version = { major, minor, gitVersion: payloadKubeletVersion };
+  const version = serverVersion(options.serverVersion ?? payloadKubeletVersion);
   const optional = { ...(port !== undefined && { port }), ...(beforeRequest && { beforeRequest }) };
   const cluster = await startEmbeddedCluster({ clock, log, version, ...optional });
   const store = await ContentStore.open(options.folder);
@@ -139,6 +143,11 @@ async function openParts(
   const controllers = clusterControllers({ kind, fleet, platform, machineFaults, times, clock, speed, log });
   const { namespace = defaultNamespace } = options;
   return { cluster, store, fleet, controllers, clock, namespace, privateKey: newPrivateKey() };
+}
+
+function serverVersion(gitVersion: string): ServerVersion {
+  const [major = '1', minor = '0'] = gitVersion.slice(1).split('.');
+  return { major, minor, gitVersion };
 }
 
 function hostAdder({ fleet, privateKey }: Parts): Sandbox['addHost'] {
@@ -188,6 +197,7 @@ function sandboxOf(parts: Parts, addHost: Sandbox['addHost']): Sandbox {
     addHost,
     removeHost: name => fleet.remove(name),
     moveHost: name => fleet.move(name),
+    upgradeServer: gitVersion => cluster.upgrade(serverVersion(gitVersion)),
     faultsOf: name => fleet.faultsOf(name),
     endFault: (name, fault) => fleet.endFault(name, fault),
     stop,

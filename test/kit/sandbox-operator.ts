@@ -21,6 +21,8 @@ export interface SandboxOperator extends AsyncDisposable {
   client: Client;
   /** Everything it has logged. */
   lines: readonly string[];
+  /** Why it has ended by itself. */
+  readonly failure: unknown;
   instances(): Promise<WindowsInstance[]>;
   /** Waits until there are this many instances and all are ready. */
   allReady(count: number, limitMs?: number): Promise<WindowsInstance[]>;
@@ -106,6 +108,9 @@ export function startOperator(sandbox: Sandbox, options: OperatorOptions = {}): 
     version: release.version,
     client,
     lines,
+    get failure() {
+      return failure;
+    },
     instances,
     async allReady(count, limitMs = 90_000) {
       const endMs = performance.now() + limitMs;

@@ -25,7 +25,7 @@ export async function checkOperator(
 }
 
 /** The namespaces with an operator, as far as they can be read. */
-async function findOperators({ client }: SearchDeps, signal: AbortSignal): Promise<string[]> {
+export async function findOperators({ client }: SearchDeps, signal: AbortSignal): Promise<string[]> {
   const call = { ...options, signal };
   const named = { fieldSelector: `metadata.name=${operatorName}` };
   const found = await Promise.all([

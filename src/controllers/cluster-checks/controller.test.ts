@@ -48,6 +48,12 @@ test('a cluster that supports Windows nodes has the condition True and no event'
   expect(events).toEqual([]);
 });
 
+test('writes its version and that of the kubelet in its payload', async () => {
+  const { run, map, parts } = begin();
+  await run();
+  expect(map()?.data).toMatchObject({ version: parts.version, kubeletVersion: 'v1.33.0' });
+});
+
 test('reports a problem once, and that it is fixed', async () => {
   const { run, condition, events, become, clock } = begin(classE);
   await run();

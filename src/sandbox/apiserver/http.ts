@@ -46,6 +46,8 @@ export function createResponder(core: Core, facts: ServerFacts, log: Log, before
       // Clients may disconnect at any time.
       request.on('error', () => undefined);
       response.on('error', () => undefined);
+      // The time of its clock, which clients compare with that of hosts.
+      response.setHeader('date', new Date(core.clock.now()).toUTCString());
       answer(request, response).catch((error: unknown) => reject(response, error, log));
     },
     stop: () => {

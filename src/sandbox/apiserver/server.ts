@@ -51,6 +51,8 @@ export interface ApiServer {
   store: Store;
   /** A kubeconfig for this server, in JSON. */
   kubeconfig(user?: KubeconfigIdentity): string;
+  /** As an upgrade does: all connections break, and the server says the new version. */
+  upgrade(version: ServerVersion): void;
   close(): Promise<void>;
 }
 
@@ -94,6 +96,10 @@ export async function startApiServer(options: ApiServerOptions = {}): Promise<Ap
     api,
     store: core.store,
     kubeconfig: user => kubeconfigText(url, authority.certificate, user ?? {}),
+    upgrade: version => {
+      facts.version = version;
+      for (const socket of sockets) socket.destroy();
+    },
     close: () => {
       if (closing === undefined) {
         for (const controller of controllers.toReversed()) controller.stop();

@@ -10,6 +10,8 @@ export interface KubeletHost {
   osBuild(): string;
   osImage(): string;
   bootId(): string;
+  /** Of the kubelet itself; default is that of the payload. */
+  kubeletVersion?(): string;
   cpus(): number;
   memoryBytes(): number;
   /** Undefined when the file does not exist. */

@@ -10,7 +10,7 @@ export interface NodeFacts {
   labels: Readonly<Record<string, string>>;
   taints: readonly Taint[];
   maxPods: number;
-  host: Pick<KubeletHost, 'hostName' | 'osBuild' | 'osImage' | 'bootId' | 'cpus' | 'memoryBytes'>;
+  host: Pick<KubeletHost, 'hostName' | 'osBuild' | 'osImage' | 'bootId' | 'kubeletVersion' | 'cpus' | 'memoryBytes'>;
 }
 
 export function newNode(facts: NodeFacts, conditions: readonly Condition[]): Node {
@@ -33,6 +33,7 @@ export function defaultLabels({ name, host }: NodeFacts): Record<string, string>
 
 export function nodeStatus(facts: NodeFacts, conditions: readonly Condition[]): NonNullable<Node['status']> {
   const { name, nodeIp, maxPods, host } = facts;
+  const version = host.kubeletVersion?.() ?? payloadKubeletVersion;
   const resources = {
     cpu: String(host.cpus()),
     memory: `${Math.floor(host.memoryBytes() / 1024)}Ki`,
@@ -53,8 +54,8 @@ export function nodeStatus(facts: NodeFacts, conditions: readonly Condition[]): 
       kernelVersion: host.osBuild(),
       osImage: host.osImage(),
       containerRuntimeVersion: 'containerd://2.1.4',
-      kubeletVersion: payloadKubeletVersion,
-      kubeProxyVersion: payloadKubeletVersion,
+      kubeletVersion: version,
+      kubeProxyVersion: version,
       operatingSystem: 'windows',
       architecture: 'amd64',
     },

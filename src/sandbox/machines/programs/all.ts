@@ -15,6 +15,8 @@ export interface ServiceRun {
   words: readonly string[];
   /** Of the file. */
   version: string;
+  /** Of Kubernetes, of a kubelet. */
+  reports?: string;
   defect?: Defect;
 }
 
@@ -22,7 +24,7 @@ type Make = (run: ServiceRun, host: ProgramHost) => Program;
 
 /** Simulated service programs; any other program just runs. */
 const programs: Readonly<Record<string, Make>> = {
-  'kubelet.exe': ({ words }, host) => kubeletProgram(words, host),
+  'kubelet.exe': ({ words, reports }, host) => kubeletProgram(words, host, reports),
   'azure-cloud-node-manager.exe': ({ words }, host) => cloudNodeManagerProgram(words, host),
   'hybrid-overlay-node.exe': ({ words }, host) => hybridOverlayProgram(words, host),
   [`${agentName}.exe`]: ({ path, words, version }, host) =>

@@ -79,11 +79,13 @@ const stamps: Stamped[] = [
   { name: 'kubelet.exe', version: '11.0.0-abc' },
   { name: 'kubelet.exe', version: '11.0.0-abc', defect: 'broken' },
   { name: 'kubelet.exe', version: '11.0.0-abc', defect: 'breaks-after-180s' },
+  { name: 'kubelet.exe', version: '11.0.0-abc', reports: 'v1.38.0' },
+  { name: 'kubelet.exe', version: '11.0.0-abc', reports: 'v1.38.0', defect: 'broken' },
 ];
 for (const stamped of stamps) {
   const { name, version, defect } = stamped;
   test(`a stamp contains ${Object.keys(stamped).join(' and ')} ${defect ?? ''}`, () => {
-    const head = Buffer.concat([Buffer.from(stampOf(name, version, defect)), Buffer.alloc(1000, 0xff)]);
+    const head = Buffer.concat([Buffer.from(stampOf(name, version, stamped)), Buffer.alloc(1000, 0xff)]);
     expect(readStamp(head)).toEqual(stamped);
   });
 }

@@ -9,7 +9,7 @@ import { connectFrom } from './connect.ts';
 import type { ProgramHost } from './program-host.ts';
 
 /** kubelet.exe of a simulated host; reports running before it has done anything. */
-export function kubeletProgram(words: readonly string[], host: ProgramHost): Program {
+export function kubeletProgram(words: readonly string[], host: ProgramHost, version = payloadKubeletVersion): Program {
   return async life => {
     const { clock, delays, times, traits } = host;
     const log = host.log.with({ program: 'kubelet' });
@@ -19,7 +19,7 @@ export function kubeletProgram(words: readonly string[], host: ProgramHost): Pro
       await delays.sleep(times.kubeletMs, life.signal);
       await runKubelet({
         flags,
-        host: kubeletHost(host),
+        host: kubeletHost(host, version),
         cniConfig: file.cniConfig,
         faults: {
           get neverReady() {
@@ -44,19 +44,20 @@ export function kubeletProgram(words: readonly string[], host: ProgramHost): Pro
   };
 }
 
-function kubeletHost(host: ProgramHost): KubeletHost {
+function kubeletHost(host: ProgramHost, version: string): KubeletHost {
   const { ports, state } = host;
   return {
     hostName: () => state.hostName,
     osBuild: () => state.os.build.split('.').slice(0, 3).join('.'),
     osImage: () => state.os.product,
     bootId: () => bootIdOf(state),
+    kubeletVersion: () => version,
     cpus: () => 4,
     memoryBytes: () => 16 * 2 ** 30,
     read: path => ports.files.read(path),
     write: (path, text) => ports.files.write(path, text),
     isServiceRunning: async name => (await ports.services.query(name))?.state === 'running',
     crash: () => undefined,
-    connect: path => connectFrom(host, path, `kubelet/${payloadKubeletVersion}`),
+    connect: path => connectFrom(host, path, `kubelet/${version}`),
   };
 }

@@ -33,16 +33,21 @@ export interface PayloadOptions {
   since?: { version: string; changed: readonly string[] };
   /** Programs that do not work, by path. */
   defects?: Readonly<Record<string, Defect>>;
+  /** Versions that programs themselves report, by path. */
+  reports?: Readonly<Record<string, string>>;
 }
 
 const pieceBytes = 256 * 1024;
 
 /** Programs for simulated hosts: of a given size, incompressible and reproducible. */
 export function simulatedPayload(options: PayloadOptions): SimulatedPayload {
-  const { version, agent, programs, bytes = 0, since, defects = {} } = options;
+  const { version, agent, programs, bytes = 0, since, defects = {}, reports = {} } = options;
   const isKept = (path: string) => since !== undefined && path !== agent && !since.changed.includes(path);
-  const stampFor = (path: string) =>
-    stampOf(nameOf(path), isKept(path) ? (since?.version ?? version) : version, defects[path]);
+  const stampFor = (path: string) => {
+    const [reported, defect] = [reports[path], defects[path]];
+    const about = { ...(reported !== undefined && { reports: reported }), ...(defect !== undefined && { defect }) };
+    return stampOf(nameOf(path), isKept(path) ? (since?.version ?? version) : version, about);
+  };
   const share = Math.floor(bytes / (programs.length + 1));
   const made = new Map<string, Promise<SimulatedFile>>();
   const fileAt = (path: string): Promise<SimulatedFile> => {

@@ -1,5 +1,8 @@
-/** First line of a program file in the sandbox: name, version, and what is wrong with the program, if anything. */
-const stamp = /^MZ wmco-sandbox (\S+) (\S+)(?: (broken|breaks-after-\d{1,6}s))?\n/;
+/**
+ * First line of a program file in the sandbox: name, version of the operator, the version that the program itself reports, and what is
+ * wrong with it, if anything.
+ */
+const stamp = /^MZ wmco-sandbox (\S+) (\S+)(?: reports=(v\S+))?(?: (broken|breaks-after-\d{1,6}s))?\n/;
 
 /** A program that fails at its start, or works only so many seconds after its first start. */
 export type Defect = 'broken' | `breaks-after-${number}s`;
@@ -8,11 +11,15 @@ export type Defect = 'broken' | `breaks-after-${number}s`;
 export interface Stamped {
   name: string;
   version: string;
+  /** Version of Kubernetes, of a kubelet that has another one than the payload of this operator. */
+  reports?: string;
   defect?: Defect;
 }
 
-export function stampOf(name: string, version: string, defect?: Defect): string {
-  return `MZ wmco-sandbox ${name} ${version}${defect === undefined ? '' : ` ${defect}`}\n`;
+export function stampOf(name: string, version: string, about: Pick<Stamped, 'reports' | 'defect'> = {}): string {
+  const { reports, defect } = about;
+  const more = [...(reports === undefined ? [] : [`reports=${reports}`]), ...(defect === undefined ? [] : [defect])];
+  return `MZ wmco-sandbox ${[name, version, ...more].join(' ')}\n`;
 }
 
 /** Longer than any stamp. */
@@ -24,9 +31,14 @@ export const goAgentStamp = 'go-agent';
 /** Undefined for files without a stamp. */
 export function readStamp(head: Uint8Array): Stamped | undefined {
   const found = stamp.exec(Buffer.from(head.subarray(0, stampBytes)).toString('latin1'));
-  const [, name, version, defect] = found ?? [];
+  const [, name, version, reports, defect] = found ?? [];
   if (name === undefined || version === undefined) return undefined;
-  return { name, version, ...(defect !== undefined && { defect: defect as Defect }) };
+  return {
+    name,
+    version,
+    ...(reports !== undefined && { reports }),
+    ...(defect !== undefined && { defect: defect as Defect }),
+  };
 }
 
 /** How long a program with this defect works. */
