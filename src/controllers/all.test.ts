@@ -24,6 +24,7 @@ function setUp(more: Partial<AllParts> = {}) {
     kubeletVersion: 'v1.33.0',
     serves: () => true,
     certificateLifetime: '24h',
+    conditionName: '',
     hosts: { joins: 2, uploads: 1 },
     connect: fail,
     dialTcp: fail,
@@ -61,6 +62,7 @@ const clusters: [name: string, parts: Partial<AllParts>, more: string[]][] = [
   ['OpenShift', {}, ['trusted-ca', 'user-data', 'machines', 'registries']],
   ['OpenShift without Machines', noMachines, ['trusted-ca', 'registries']],
   ['a plain cluster', { ...nothing, kind: 'kubernetes' }, []],
+  ['a plain cluster with OLM', { ...nothing, kind: 'kubernetes', conditionName: 'wmco.v11' }, ['condition']],
   ['a plain cluster with a proxy', { ...nothing, kind: 'kubernetes', settings: proxied }, []],
   ['a plain cluster with Machines', { ...onlyMachines, kind: 'kubernetes' }, ['user-data', 'machines']],
 ];

@@ -17,6 +17,7 @@ import { machineSets, machines } from '#kube/resources-openshift.ts';
 import * as agentAccess from './agent-access/controller.ts';
 import * as agentReports from './agent-reports/controller.ts';
 import * as clusterChecks from './cluster-checks/controller.ts';
+import * as condition from './condition/controller.ts';
 import * as csr from './csr/controller.ts';
 import * as exporter from './exporter/controller.ts';
 import * as instances from './instances/controller.ts';
@@ -51,6 +52,8 @@ export interface AllParts
   /** Of the payload. */
   kubeletVersion: string;
   serves: (resource: Resource) => boolean;
+  /** Value of OPERATOR_CONDITION_NAME, which OLM sets; empty without OLM. */
+  conditionName: string;
   /** Called only in clusters with Machines. */
   machineSettings: () => Pick<MachinesParts, 'settings' | 'onSettingsChange'>;
 }
@@ -79,6 +82,7 @@ export function createControllers(given: AllParts): Controller[] {
     agentReports.agentReportsController(parts),
     removedHosts.removedHostsController(parts),
     ...(registries.registryResources.some(parts.serves) ? [registries.registriesController(parts)] : []),
+    ...(parts.conditionName === '' ? [] : [condition.conditionController({ ...parts, rollout })]),
     csr.csrController({
       ...parts,
       hasTokenIds: writesTokenIds(parts.serverVersion),
@@ -108,6 +112,7 @@ export const permissions: readonly Permission[] = [
   agentAccess,
   trustedCa,
   clusterChecks,
+  condition,
   exporter,
   userData,
   linuxNodes,
