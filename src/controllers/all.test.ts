@@ -45,6 +45,7 @@ const always = [
   'agent-access',
   'agent-reports',
   'removed-hosts',
+  'host-keys',
   'cluster-checks',
   'exporter',
   'linux-nodes',

@@ -20,6 +20,7 @@ import * as clusterChecks from './cluster-checks/controller.ts';
 import * as condition from './condition/controller.ts';
 import * as csr from './csr/controller.ts';
 import * as exporter from './exporter/controller.ts';
+import * as hostKeys from './host-keys/controller.ts';
 import * as instances from './instances/controller.ts';
 import * as lifecycle from './lifecycle/controller.ts';
 import * as linuxNodes from './linux-nodes/controller.ts';
@@ -81,6 +82,7 @@ export function createControllers(given: AllParts): Controller[] {
     ...(hasMachines ? machineControllers({ ...parts, rollout }) : []),
     agentReports.agentReportsController(parts),
     removedHosts.removedHostsController(parts),
+    hostKeys.hostKeysController({ ...parts, hasMachines }),
     ...(registries.registryResources.some(parts.serves) ? [registries.registriesController(parts)] : []),
     ...(parts.conditionName === '' ? [] : [condition.conditionController({ ...parts, rollout })]),
     csr.csrController({
@@ -120,6 +122,7 @@ export const permissions: readonly Permission[] = [
   machineSource,
   agentReports,
   removedHosts,
+  hostKeys,
   registries,
   csr,
   lifecycle,
