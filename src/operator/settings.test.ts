@@ -78,7 +78,7 @@ for (const [name, environment, want] of variables) {
     expect(settings('', { ...inPod, ...environment })).toMatchObject(want));
 }
 
-test('lets ARGS have the last word, as the Go operator does', () => {
+test('OP-08: lets ARGS have the last word, as the Go operator does', () => {
   expect(settings('--max-parallel-joins=3', { ...inPod, ARGS: '--max-parallel-joins=4' })?.maxParallelJoins).toBe(4);
 });
 

@@ -39,7 +39,7 @@ function setUp(given: { conditions?: Condition[] | undefined; isMissing?: boolea
   const object = () => api.peek(operatorConditions, conditionName, namespace);
   const conditions = () => object()?.spec?.conditions;
   const patches = () => api.calls.filter(({ verb }) => verb === 'patch');
-  const put = async (phase: InstancePhase, steps: string[], more: Partial<WindowsInstance['spec']> = {}) => {
+  const put = async (phase: InstancePhase, steps: readonly string[], more: Partial<WindowsInstance['spec']> = {}) => {
     const now = new Date(clock.now()).toISOString();
     const timeline = steps.map(name => ({ name, started: now, finished: now, attempts: 1 }));
     const spec = { address: '10.0.0.1', username: 'Administrator', ...more };
@@ -51,6 +51,7 @@ function setUp(given: { conditions?: Condition[] | undefined; isMissing?: boolea
     object,
     conditions,
     patches,
+    instancePut: put,
     cordon: () => put('Upgrading', ['cordon']),
     uncordon: () => put('Upgrading', ['cordon', 'uncordon']),
     pauseHost: () => put('Upgrading', ['cordon'], { paused: true }),
@@ -76,6 +77,19 @@ test('UPG-05: is False from cordon to uncordon, with one write for each change',
   expect([status(), patches().length]).toEqual([['Upgradeable=False'], 2]);
   await uncordon();
   expect([conditions(), patches().length]).toEqual([[expect.objectContaining(safe)], 3]);
+});
+
+test('SEC-05: is False while a Machine that was replaced for a new private key joins, and True afterwards', async () => {
+  const { run, instancePut: put, status } = setUp();
+  await run();
+  for (const [steps, want] of [
+    [['connect', 'find node'], 'True'],
+    [['connect', 'find node', 'mark node'], 'False'],
+    [['connect', 'find node', 'mark node', 'wait for version', 'uncordon'], 'True'],
+  ] as const) {
+    await put('Configuring', steps);
+    expect([steps.at(-1), status()]).toEqual([steps.at(-1), [`Upgradeable=${want}`]]);
+  }
 });
 
 test('UPG-05: is True again after an hour, whatever the host does', async () => {
