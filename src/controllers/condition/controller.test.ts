@@ -8,7 +8,7 @@ import { operatorConditions } from '#kube/resources-openshift.ts';
 import { createRollout } from '#node/rollout/rollout.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { type ApiCall, refused } from '../../../test/kit/memory-api.ts';
-import { benchNamespace as namespace, sourceBench } from '../../../test/kit/source-bench.ts';
+import { benchNamespace as namespace, benchVersion, sourceBench } from '../../../test/kit/source-bench.ts';
 import { conditionController } from './controller.ts';
 
 const conditionName = 'windows-machine-config-operator.v11.0.0';
@@ -105,6 +105,15 @@ test('UPG-05: is True again after an hour, whatever the host does', async () => 
 const ends: [about: string, end: (bench: ReturnType<typeof setUp>) => unknown][] = [
   ['the instance is deleted', ({ api }) => api.remove(windowsInstances, 'win-1', namespace)],
   ['the instance is paused', ({ pauseHost }) => pauseHost()],
+  [
+    'the roll-out is stopped by another host',
+    ({ api }) =>
+      api.put(windowsInstances, {
+        metadata: { name: 'win-2', namespace },
+        spec: { address: '10.0.0.2', username: 'Administrator' },
+        status: { upgrade: { from: 'v1', to: benchVersion, failed: { code: 'X', message: 'm', at: 't' } } },
+      }),
+  ],
   [
     'the roll-out is paused',
     ({ api }) =>

@@ -1,9 +1,16 @@
 import { messageOf } from '#base/errors.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
-import { type WindowsInstance, windowsInstances } from '#cluster/windows-instance-resource.ts';
+import {
+  byRollout,
+  indexByRollout,
+  rolloutKey,
+  type WindowsInstance,
+  windowsInstances,
+} from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName } from '#contract/names.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
+import { stoppedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import { isConflict } from '#kube/api-error.ts';
 import { Controller } from '#kube/controller/controller.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
@@ -17,7 +24,7 @@ import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type ObjectReference } from '#kube/resources.ts';
 import { type OperatorCondition, operatorConditions } from '#kube/resources-openshift.ts';
 import type { Rollout } from '#node/rollout/rollout.ts';
-import { type ConditionDecision, decide } from './decide.ts';
+import { type ConditionDecision, cordonedMs, decide } from './decide.ts';
 import { withUpgradeable } from './upgradeable.ts';
 
 export const permissions: readonly Permission[] = [
@@ -51,9 +58,15 @@ export function conditionController(parts: ConditionParts): Controller {
   const key = { namespace, name: conditionName };
   const instances = informers.get(windowsInstances, { namespace });
   const maps = informers.get(configMaps, { namespace });
+  instances.addIndex(byCordon, indexByCordon);
+  instances.addIndex(byRollout, indexByRollout);
   const isRollout = ({ metadata }: ConfigMap) => metadata.name === configMapName.rollout;
   const condition = new UpgradeableCondition(parts, {
-    instances: () => instances.store.list(),
+    // Few of hundreds: each status write of a journey leads here.
+    instances: () => [
+      ...instances.store.byIndex(byCordon, byCordon),
+      ...instances.store.byIndex(byRollout, rolloutKey.stopped(parts.version)),
+    ],
     status: () => maps.store.get({ namespace, name: configMapName.operatorStatus }),
   });
   return new Controller({
@@ -61,7 +74,11 @@ export function conditionController(parts: ConditionParts): Controller {
     name: 'condition',
     watches: [
       once(key),
-      watching({ source: instances, predicate: changed<WindowsInstance>(partsThatCount), keys: () => [key] }),
+      watching({
+        source: instances,
+        predicate: changed<WindowsInstance>(each => [cordonedMs(each), stoppedVersion(each)]),
+        keys: () => [key],
+      }),
       watching({ source: maps, predicate: matching(isRollout), keys: () => [key] }),
     ],
     reconcile: (_, pass) => condition.reconcile(pass),
@@ -80,13 +97,15 @@ function once(key: Key): Watch {
   };
 }
 
-function partsThatCount({ metadata, spec, status = {} }: WindowsInstance): unknown {
-  const { phase, timeline = [], upgrade } = status;
-  const steps = timeline.map(({ name, attempts, finished, lastError }) => [name, attempts, finished, !lastError]);
-  return [metadata.annotations, metadata.deletionTimestamp, spec.paused, phase, upgrade, steps];
+/** Index of the instances whose node is out of service by a journey that makes progress. */
+const byCordon = 'cordon';
+
+function indexByCordon(instance: WindowsInstance): string[] {
+  return cordonedMs(instance) === undefined ? [] : [byCordon];
 }
 
 interface Sources {
+  /** Those that matter. */
   instances: () => readonly WindowsInstance[];
   /** The ConfigMap with the status of the operator, for events while there is no OperatorCondition. */
   status: () => ConfigMap | undefined;
