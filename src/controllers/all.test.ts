@@ -24,6 +24,7 @@ function setUp(more: Partial<AllParts> = {}) {
     kubeletVersion: 'v1.33.0',
     serves: () => true,
     certificateLifetime: '24h',
+    conditionName: '',
     hosts: { joins: 2, uploads: 1 },
     connect: fail,
     dialTcp: fail,
@@ -44,6 +45,7 @@ const always = [
   'agent-access',
   'agent-reports',
   'removed-hosts',
+  'host-keys',
   'cluster-checks',
   'exporter',
   'linux-nodes',
@@ -61,6 +63,7 @@ const clusters: [name: string, parts: Partial<AllParts>, more: string[]][] = [
   ['OpenShift', {}, ['trusted-ca', 'user-data', 'machines', 'registries']],
   ['OpenShift without Machines', noMachines, ['trusted-ca', 'registries']],
   ['a plain cluster', { ...nothing, kind: 'kubernetes' }, []],
+  ['a plain cluster with OLM', { ...nothing, kind: 'kubernetes', conditionName: 'wmco.v11' }, ['condition']],
   ['a plain cluster with a proxy', { ...nothing, kind: 'kubernetes', settings: proxied }, []],
   ['a plain cluster with Machines', { ...onlyMachines, kind: 'kubernetes' }, ['user-data', 'machines']],
 ];

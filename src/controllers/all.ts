@@ -17,8 +17,10 @@ import { machineSets, machines } from '#kube/resources-openshift.ts';
 import * as agentAccess from './agent-access/controller.ts';
 import * as agentReports from './agent-reports/controller.ts';
 import * as clusterChecks from './cluster-checks/controller.ts';
+import * as condition from './condition/controller.ts';
 import * as csr from './csr/controller.ts';
 import * as exporter from './exporter/controller.ts';
+import * as hostKeys from './host-keys/controller.ts';
 import * as instances from './instances/controller.ts';
 import * as lifecycle from './lifecycle/controller.ts';
 import * as linuxNodes from './linux-nodes/controller.ts';
@@ -52,6 +54,8 @@ export interface AllParts
   /** Of the payload. */
   kubeletVersion: string;
   serves: (resource: Resource) => boolean;
+  /** Value of OPERATOR_CONDITION_NAME, which OLM sets; empty without OLM. */
+  conditionName: string;
   /** Called only in clusters with Machines. */
   machineSettings: () => Pick<MachinesParts, 'settings' | 'onSettingsChange'>;
 }
@@ -80,7 +84,9 @@ export function createControllers(given: AllParts): Controller[] {
     ...(hasMachines ? machineControllers({ ...parts, rollout }) : []),
     agentReports.agentReportsController(parts),
     removedHosts.removedHostsController(parts),
+    hostKeys.hostKeysController({ ...parts, hasMachines }),
     ...(registries.registryResources.some(parts.serves) ? [registries.registriesController(parts)] : []),
+    ...(parts.conditionName === '' ? [] : [condition.conditionController({ ...parts, rollout })]),
     csr.csrController({
       ...parts,
       hasTokenIds: writesTokenIds(parts.serverVersion),
@@ -110,6 +116,7 @@ export const permissions: readonly Permission[] = [
   agentAccess,
   trustedCa,
   clusterChecks,
+  condition,
   exporter,
   userData,
   linuxNodes,
@@ -118,6 +125,7 @@ export const permissions: readonly Permission[] = [
   machineSource,
   agentReports,
   removedHosts,
+  hostKeys,
   registries,
   csr,
   lifecycle,

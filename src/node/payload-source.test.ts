@@ -153,7 +153,7 @@ test('refuses an agent that is not the one of the checksum', async () => {
   expect(await rejectionOf((await open()).agent())).toMatchObject({ code: 'PAYLOAD_DAMAGED' });
 });
 
-test('reports which program is missing', async () => {
+test('OP-03: reports which program is missing', async () => {
   const { open, folder } = await image();
   await rm(join(folder, 'csi-proxy/csi-proxy.exe.tar.gz'));
   expect(await rejectionOf((await open()).files('None'))).toMatchObject({

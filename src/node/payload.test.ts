@@ -155,7 +155,7 @@ const checks: [name: string, checksums: Record<string, string>, platform: string
 ];
 
 for (const [name, checksums, platform, missing] of checks) {
-  test(`check: reports ${name}`, () => {
+  test(`OP-03: check: reports ${name}`, () => {
     const errors = checkPayload(checksums, platform);
     expect(errors.map(({ code, message }) => [code, message])).toEqual(
       missing.map(file => ['PAYLOAD_CHECKSUM_MISSING', `missing SHA256Sum for ${file}`]),

@@ -69,7 +69,7 @@ function urlOf({ log }: Awaited<ReturnType<typeof start>>, server: string): stri
   return `http://${String(line?.fields['address'])}`;
 }
 
-test('makes its singletons with the rights of its manifests, and without the private key', async () => {
+test('OP-01, OP-05: makes its singletons with the rights of its manifests, and without the private key', async () => {
   const { namespace } = scene;
   const operator = await start();
   await eventually(() => found(kinds.configMaps, `windows-services-${operatorVersion}`, namespace)).toMatchObject({

@@ -75,6 +75,7 @@ export async function runOperator(parts: OperatorParts, signal: AbortSignal): Pr
     facts,
     kubeletVersion: settings.kubeletVersion,
     certificateLifetime: settings.certificateLifetime,
+    conditionName: settings.conditionName,
     hosts: { joins: settings.maxParallelJoins, uploads: settings.maxParallelUploads },
     inputs: hostInputSource({ ...common, ...cluster, settings, facts }),
     machineSettings: () => machineSettings(informers, facts, namespace),

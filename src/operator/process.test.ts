@@ -72,7 +72,7 @@ test('runs as a process, is ready, and exits with 0 after SIGTERM', async () => 
   expect(/"version":"([^"]+)"/.exec(log())?.[1]).toBe('11.0.0-abc1234');
 });
 
-test('ends with 1 when the cluster is not for it', async () => {
+test('OP-02: ends with 1 when the cluster is not for it', async () => {
   const { ended, log } = start();
   expect(await ended).toEqual([1, null]);
   expect(log()).toContain('SERVER_VERSION_UNSUPPORTED');

@@ -79,14 +79,14 @@ const failures: [name: string, line: () => string, environment: Record<string, s
   ['no cluster around it', payload, { WATCH_NAMESPACE: 'wmco' }, { error: { code: 'SETTING_INVALID' } }],
 ];
 for (const [name, line, environment, want] of failures) {
-  test(`fails with code 1 and one line for ${name}`, async () => {
+  test(`OP-03, OP-04: fails with code 1 and one line for ${name}`, async () => {
     const { code, lines } = await run(line(), environment);
     expect(code).toBe(1);
     expect(lines.filter(({ level }) => level === 'error')).toMatchObject([want]);
   });
 }
 
-test('logs its own version before any other', async () => {
+test('OP-07: logs its own version and that of its runtime before any other', async () => {
   const { err, lines } = await run('--payload-dir /nowhere');
   expect(/"version"\s*:\s*"([^"]+)"/.exec(err)?.[1]).toBe('11.0.0-abc1234');
   expect(lines.slice(0, 2)).toMatchObject([
@@ -95,7 +95,7 @@ test('logs its own version before any other', async () => {
   ]);
 });
 
-test('prints how logs are rotated, where that is set', async () => {
+test('OP-04: prints how logs are rotated, where that is set', async () => {
   const environment = { WATCH_NAMESPACE: 'wmco', SERVICES_LOG_FILE_SIZE: '100M' };
   const { lines } = await run('--payload-dir /nowhere', environment);
   expect(lines[2]).toMatchObject({ message: 'log rotation configured', fileSize: '100M' });
@@ -106,7 +106,7 @@ test('prints how logs are rotated, where that is set', async () => {
 
 const olderThanKubelet = { major: '1', minor: '33', gitVersion: 'v1.33.0' };
 
-test('fails when the cluster is not for it', async () => {
+test('OP-02: fails when the cluster is not for it', async () => {
   await using cluster = await startEmbeddedCluster({ version: olderThanKubelet });
   await writeFile(join(folder, 'kubeconfig'), cluster.kubeconfigFor());
   const words = `${payload()} --kubeconfig ${join(folder, 'kubeconfig')}`;

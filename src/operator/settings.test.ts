@@ -33,6 +33,7 @@ test('has usual values for everything but the namespace', () => {
       metricsAddress: { host: '0.0.0.0', port: 9182 },
       healthAddress: { host: '0.0.0.0', port: 9183 },
       podName: '',
+      conditionName: '',
     },
   });
 });
@@ -63,6 +64,7 @@ for (const [line, want] of flags) test(`takes ${line}`, () => expect(settings(li
 
 const variables: [name: string, environment: Record<string, string>, want: Partial<RunSettings>][] = [
   ['the name of the pod', { POD_NAME: 'wmco-1' }, { podName: 'wmco-1' }],
+  ['the OperatorCondition', { OPERATOR_CONDITION_NAME: 'wmco.v11.0.0' }, { conditionName: 'wmco.v11.0.0' }],
   ['flags that OLM adds', { ARGS: '--debugLogging  --max-parallel-joins=3' }, { debug: true, maxParallelJoins: 3 }],
   ['a proxy', { HTTPS_PROXY: 'http://p', NO_PROXY: '' }, { proxy: { HTTPS_PROXY: 'http://p', NO_PROXY: '' } }],
   [
@@ -76,7 +78,7 @@ for (const [name, environment, want] of variables) {
     expect(settings('', { ...inPod, ...environment })).toMatchObject(want));
 }
 
-test('lets ARGS have the last word, as the Go operator does', () => {
+test('OP-08: lets ARGS have the last word, as the Go operator does', () => {
   expect(settings('--max-parallel-joins=3', { ...inPod, ARGS: '--max-parallel-joins=4' })?.maxParallelJoins).toBe(4);
 });
 

@@ -29,6 +29,8 @@ export interface RunSettings extends OperatorSettings {
   healthAddress: ListenAddress | undefined;
   /** Pod of this process; empty outside a cluster. */
   podName: string;
+  /** OperatorCondition that OLM reads; empty without OLM. */
+  conditionName: string;
   /** Timing of leader election; defaults to that of Kubernetes. */
   lease?: LeaseTimes;
 }
@@ -92,6 +94,7 @@ function settingsFrom(values: FlagValues, environment: Environment, version: str
     metricsAddress: addressFrom(values, 'metrics-bind-address'),
     healthAddress: addressFrom(values, 'health-probe-bind-address'),
     podName: environment['POD_NAME'] ?? '',
+    conditionName: environment['OPERATOR_CONDITION_NAME'] ?? '',
   };
 }
 

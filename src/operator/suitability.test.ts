@@ -34,7 +34,7 @@ const versions: [version: string, fits: boolean][] = [
   ['', false],
 ];
 for (const [version, fits] of versions) {
-  test(`an API server of version ${JSON.stringify(version)} ${fits ? 'fits' : 'does not fit'} the kubelet of the payload`, () => {
+  test(`OP-02: an API server of version ${JSON.stringify(version)} ${fits ? 'fits' : 'does not fit'} the kubelet of the payload`, () => {
     expect(errorOf(() => server(version))?.code).toBe(fits ? undefined : 'SERVER_VERSION_UNSUPPORTED');
   });
 }
@@ -97,7 +97,7 @@ const unsuitable: [name: string, parts: Partial<ClusterParts>, code: string][] =
   ['a broken TLS profile', { apiServer: apiServer({ tlsSecurityProfile: { type: 'Custom' } }) }, 'TLS_PROFILE_INVALID'],
 ];
 for (const [name, parts, code] of unsuitable) {
-  test(`a cluster with ${name} ends the operator`, async () => {
+  test(`OP-02: a cluster with ${name} ends the operator`, async () => {
     const { failure, isReady, log, conditions } = await check(parts);
     expect(failure?.code).toBe(code);
     expect(conditions).toMatchObject([{ type: 'ClusterSuitable', status: 'False', reason: code }]);

@@ -93,7 +93,7 @@ test('CA-04, CA-05: a rotated kubelet CA reaches all nodes without a restart', a
   expect(await pids()).toEqual(running);
 }, 120_000);
 
-test('a renewed TLS pair of the exporter reaches a host that was off, when it is back', async () => {
+test('SEC-07: a renewed TLS pair of the exporter reaches a host that was off, when it is back', async () => {
   const [off] = hosts();
   off?.switchOff();
   const tls = await operator.client.get(secrets, 'windows-machine-config-operator-tls', {

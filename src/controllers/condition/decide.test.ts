@@ -1,140 +1,128 @@
-import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import {
-  type Activity,
-  type Condition,
-  hasStatus,
-  type OperatorConditionView,
-  type Tracking,
-  trackActivity,
-} from './decide.ts';
+import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
+import { instanceAnnotation } from '#contract/names.ts';
+import type { InstanceUpgrade, TimelineStep, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import { configureSteps } from '#node/lifecycle/configure/steps.ts';
+import { rebootSteps } from '#node/lifecycle/reboot/steps.ts';
+import { removeSteps } from '#node/lifecycle/remove/steps.ts';
+import { rollbackSteps, upgradeSteps } from '#node/lifecycle/upgrade/steps.ts';
+import { cordonSteps, decide, endSteps, longestMs } from './decide.ts';
 
-const now = '2026-03-01T12:00:00Z';
-const safe = {
-  type: 'Upgradeable',
-  status: 'True',
-  reason: 'upgradeIsSafe',
-  message: 'The operator is safe for upgrade',
-  lastTransitionTime: now,
-};
-const unsafe = {
-  type: 'Upgradeable',
-  status: 'False',
-  reason: 'upgradeIsNotSafe',
-  message: 'The operator is currently processing sub-components. At least one controller is busy.',
-  lastTransitionTime: now,
-};
-const other = { type: 'Other', status: 'True', reason: 'x', extra: { kept: [1] } };
+const nowMs = Date.parse('2026-03-01T12:00:00Z');
+const at = (minutes: number) => new Date(nowMs + minutes * 60_000).toISOString();
+const version = 'v2';
 
-const idle: Tracking = { conditionName: 'oc', busy: new Set() };
-const busyWith = (...keys: string[]): Tracking => ({ conditionName: 'oc', busy: new Set(keys) });
-const start = (key: string): Activity => ({ key, is: 'started' });
-const end = (key: string, clean = true): Activity => ({ key, is: 'ended', clean });
-const view = (...specConditions: Condition[]): OperatorConditionView => ({
-  resourceVersion: '7',
-  specConditions,
-  statusConditions: [],
+/** A step that began and ended so many minutes from now. */
+const step = (name: string, started: number, finished?: number, more: Partial<TimelineStep> = {}): TimelineStep => ({
+  name,
+  started: at(started),
+  ...(finished !== undefined && { finished: at(finished) }),
+  attempts: 1,
+  ...more,
 });
+const lastError = { code: 'DRAIN_BLOCKED', message: 'm', remedy: 'r' };
+const cordoned = [step('connect', -6, -6), step('cordon', -5, -5)];
 
-const steps: [string, Tracking, Activity, Condition[], string[], Condition[] | undefined][] = [
-  ['writes unsafe when the first work starts', idle, start('a'), [safe], ['a'], [unsafe]],
-  ['writes unsafe when there was no condition yet', idle, start('a'), [], ['a'], [unsafe]],
-  ['writes nothing when more work starts', busyWith('a'), start('b'), [unsafe], ['a', 'b'], undefined],
-  ['writes nothing when known work starts again', busyWith('a'), start('a'), [unsafe], ['a'], undefined],
-  ['writes nothing while other work is left', busyWith('a', 'b'), end('a'), [unsafe], ['b'], undefined],
-  ['writes safe when the last work ends', busyWith('a'), end('a'), [unsafe], [], [safe]],
-  ['writes safe when nothing was known of the work that ends', idle, end('a'), [], [], [safe]],
-  ['writes nothing when it is safe already', idle, end('a'), [safe], [], undefined],
+interface Given {
+  phase?: WindowsInstanceStatus['phase'];
+  timeline?: TimelineStep[];
+  upgrade?: Partial<InstanceUpgrade>;
+  metadata?: WindowsInstance['metadata'];
+  isHostPaused?: boolean;
+}
+
+const hostOf = ({ phase = 'Upgrading', timeline = cordoned, upgrade, metadata, isHostPaused }: Given) => ({
+  metadata: { name: 'win-1', ...metadata },
+  spec: { address: '10.0.0.1', username: 'Administrator', ...(isHostPaused && { paused: true }) },
+  status: { phase, timeline, ...(upgrade && { upgrade: { from: 'v1', to: version, ...upgrade } }) },
+});
+const safe = (given: Given, isPaused = false) =>
+  decide({ instances: [hostOf(given)], isPaused, version, nowMs }).isSafe;
+
+const outOfService: [about: string, given: Given][] = [
+  ['after the cordon of an upgrade', {}],
+  ['after the cordon of a reboot', { phase: 'Rebooting' }],
+  ['after the cordon of a removal', { phase: 'Removing' }],
+  ['after the cordon of a rollback that an administrator retries', { phase: 'RollingBack' }],
+  ['after the cordon of a first join', { phase: 'Configuring', timeline: [step('mark node', -5, -5)] }],
+  ['during its drain', { timeline: [...cordoned, step('drain', -5)] }],
+  ['during its uncordon', { timeline: [...cordoned, step('uncordon', -1)] }],
   [
-    'stays busy with work that failed or is to be called again',
-    busyWith('a'),
-    end('a', false),
-    [unsafe],
-    ['a'],
-    undefined,
+    'when it is cordoned again after an earlier attempt put it back',
+    { timeline: [step('cordon', -2, -1), step('uncordon', -9, -8)] },
   ],
-  ['becomes free once such work ends well', busyWith('a'), end('a'), [unsafe], [], [safe]],
-  ['does not become busy by the end of unknown work', idle, end('a', false), [safe], [], undefined],
-  ['frees nobody else', busyWith('node/x'), end('wicd-csr/x'), [unsafe], ['node/x'], undefined],
-  ['keeps the conditions of others', idle, start('a'), [other, safe], ['a'], [other, unsafe]],
-  ['keeps others where ours is missing', busyWith('a'), end('a'), [other], [], [other, safe]],
-  ['writes when somebody else has changed ours', busyWith('a', 'b'), end('a'), [safe], ['b'], [unsafe]],
-  ['lets the first of two conditions of ours decide', idle, start('a'), [unsafe, safe], ['a'], undefined],
-  ['leaves one condition of ours', idle, start('a'), [safe, other, unsafe], ['a'], [other, unsafe]],
-  ['does not mind another reason', idle, start('a'), [{ ...unsafe, reason: 'x', message: '' }], ['a'], undefined],
-  ['fixes an unknown status', idle, end('a'), [{ ...safe, status: 'Unknown' }], [], [safe]],
+  [
+    'when an attempt after a restart repeats the cordon',
+    { timeline: [step('cordon', 0, undefined, { attempts: 2, firstStarted: at(-20) })] },
+  ],
+  ['when the clock of the former leader was a little ahead', { timeline: [step('cordon', 0.5, 0.5)] }],
 ];
-for (const [title, tracking, activity, conditions, busy, written] of steps) {
-  test(title, () => {
-    const { tracking: next, patch } = trackActivity(tracking, activity, view(...conditions), now);
-    expect([...next.busy]).toEqual(busy);
-    expect(patch?.spec.conditions).toEqual(written);
-  });
-}
+for (const [about, given] of outOfService)
+  test(`UPG-05: is not safe while a node is out of service: ${about}`, () => expect(safe(given)).toBe(false));
 
-const silent: [string, string | undefined, OperatorConditionView | undefined][] = [
-  ['without a name', undefined, view()],
-  ['with an empty name', '', view()],
-  ['when the object could not be read', 'oc', undefined],
+const inService: [about: string, given: Given][] = [
+  ['before the cordon', { timeline: [step('connect', -6)] }],
+  ['while the first cordon is only begun', { timeline: [step('cordon', 0)] }],
+  ['after the uncordon', { timeline: [...cordoned, step('uncordon', -1, -1)] }],
+  ['after the uncordon of a join that goes on', { timeline: [step('mark node', -5, -5), step('uncordon', -1, -1)] }],
+  ['after its Node was deleted', { phase: 'Removing', timeline: [...cordoned, step('delete node', -1, -1)] }],
+  ['at rest', { phase: 'Ready', timeline: cordoned }],
+  ['after a failure', { phase: 'Failed' }],
+  ['in another attempt at what failed', { timeline: [...cordoned, step('drain', 0, undefined, { lastError })] }],
+  ['when it is paused', { isHostPaused: true }],
+  ['when it shows that it is paused', { phase: 'Paused' }],
+  ['when it is being deleted', { metadata: { deletionTimestamp: at(-1) } }],
+  ['an hour after its cordon', { timeline: [step('cordon', -60, -60), step('drain', -60)] }],
+  [
+    'an hour after the first cordon of several attempts',
+    { timeline: [step('cordon', -1, -1, { attempts: 3, firstStarted: at(-61) })] },
+  ],
+  ['when the clock was set back far', { timeline: [step('cordon', 30, 30)] }],
+  ['with a time that cannot be read', { timeline: [{ ...step('cordon', 0, 0), started: 'x' }] }],
+  ['while settings are applied', { phase: 'Restarting', timeline: [step('wait for agent', -1)] }],
+  ['without a timeline', { phase: 'Configuring', timeline: [] }],
 ];
-for (const [title, conditionName, current] of silent) {
-  test(`keeps count but never writes ${title}`, () => {
-    const started = trackActivity({ conditionName, busy: new Set() }, start('a'), current, now);
-    const ended = trackActivity(started.tracking, end('a'), current, now);
-    expect([started.patch, ended.patch]).toEqual([undefined, undefined]);
-    expect([started.tracking.busy.size, ended.tracking.busy.size]).toEqual([1, 0]);
-  });
-}
+for (const [about, given] of inService)
+  test(`UPG-05: is safe with a host ${about}`, () => expect(safe(given)).toBe(true));
 
-test('patches the version it has seen, so that a concurrent change is a conflict', () => {
-  expect(trackActivity(idle, start('a'), view(), now).patch?.metadata).toEqual({ resourceVersion: '7' });
-  const unversioned = { ...view(), resourceVersion: undefined };
-  expect(trackActivity(idle, start('a'), unversioned, now).patch?.metadata).toEqual({});
+const failed = { code: 'UPGRADE_UNHEALTHY', message: 'm', at: at(-9) };
+const { acceptedRollback } = instanceAnnotation;
+const stopped: [
+  about: string,
+  upgrade: Partial<InstanceUpgrade>,
+  metadata: WindowsInstance['metadata'],
+  want: boolean,
+][] = [
+  ['failed', { failed }, {}, true],
+  ['was rolled back', { failed, rolledBack: at(-8) }, {}, true],
+  ['failed for another version', { to: 'v1', failed }, {}, false],
+  ['failed, and an administrator goes on', { failed }, { annotations: { [acceptedRollback]: version } }, false],
+];
+for (const [about, upgrade, metadata, want] of stopped)
+  test(`UPG-05: is ${want ? 'safe, because the roll-out is stopped,' : 'not safe'} when an upgrade ${about}`, () => {
+    const instances = [hostOf({}), hostOf({ phase: 'Ready', upgrade, metadata })];
+    expect(decide({ instances, isPaused: false, version, nowMs }).isSafe).toBe(want);
+  });
+
+test('UPG-05: is safe while the roll-out is paused', () => expect(safe({}, true)).toBe(true));
+
+test('UPG-05: is safe without hosts, and with hosts of which nothing is known', () => {
+  const unknown: WindowsInstance = { metadata: {}, spec: { address: '10.0.0.1', username: 'a' } };
+  for (const instances of [[], [unknown]])
+    expect(decide({ instances, isPaused: false, version, nowMs })).toEqual({ isSafe: true });
 });
 
-test('changes neither the tracking nor the conditions it is given', () => {
-  const tracking = busyWith('a');
-  const current = view(Object.freeze({ ...unsafe }));
-  trackActivity(tracking, end('a'), current, now);
-  expect([...tracking.busy]).toEqual(['a']);
-  expect(current.specConditions).toEqual([unsafe]);
+test('UPG-05: tells when the hour of the last host is over', () => {
+  const instances = [hostOf({}), hostOf({ timeline: [step('cordon', -20, -19)] })];
+  expect(decide({ instances, isPaused: false, version, nowMs })).toEqual({ isSafe: false, againMs: 55 * 60_000 });
+  expect(decide({ instances, isPaused: false, version, nowMs: nowMs + longestMs })).toEqual({ isSafe: true });
 });
 
-const lookups: [string, Condition[], string, boolean][] = [
-  ['the status', [other, safe], 'True', true],
-  ['another status', [safe], 'False', false],
-  ['the first of a type', [unsafe, safe], 'True', false],
-  ['no condition of the type', [other], 'True', false],
-  ['no condition at all', [], 'True', false],
-  ['a condition without status', [{ type: 'Upgradeable' }], 'True', false],
-];
-for (const [title, conditions, status, want] of lookups) {
-  test(`looks up ${title}`, () => expect(hasStatus(conditions, 'Upgradeable', status)).toBe(want));
-}
-
-test('UPG-05: after any history it is unsafe exactly while something is busy, and others’ conditions stay', () => {
-  const activity = fc.record({
-    key: fc.constantFrom('a', 'b', 'c'),
-    is: fc.constantFrom('started' as const, 'ended' as const),
-    clean: fc.boolean(),
+const journeys = { configureSteps, upgradeSteps, rollbackSteps, rebootSteps, removeSteps };
+for (const [about, steps] of Object.entries(journeys))
+  test(`${about} cordon a Node once and end its time out of service once`, () => {
+    const names = steps.map(({ name }) => name);
+    const ends = names.filter(name => endSteps.includes(name));
+    expect([names.filter(name => cordonSteps.includes(name)).length, ends.length]).toEqual([1, 1]);
+    expect(names.findIndex(name => cordonSteps.includes(name))).toBeLessThan(names.indexOf(ends[0] ?? ''));
   });
-  fc.assert(
-    fc.property(fc.array(activity, { minLength: 1, maxLength: 20 }), history => {
-      let tracking = idle;
-      let conditions: readonly Condition[] = [other];
-      let writes = 0;
-      for (const one of history) {
-        const tracked = trackActivity(tracking, one, view(...conditions), now);
-        writes += tracked.patch === undefined ? 0 : 1;
-        conditions = tracked.patch?.spec.conditions ?? conditions;
-        tracking = tracked.tracking;
-      }
-      expect(conditions[0]).toEqual(other);
-      expect(conditions[1]).toEqual(tracking.busy.size > 0 ? unsafe : safe);
-      // A second look at the same state has nothing to write.
-      expect(trackActivity(tracking, end('none'), view(...conditions), now).patch).toBeUndefined();
-      return writes <= history.length;
-    }),
-    { numRuns: 500 },
-  );
-});

@@ -59,6 +59,7 @@ test('a host whose agent requires a reboot is rebooted once, and its Node is in 
     'connect',
     'agent program',
     'inventory',
+    'budget',
     'cordon',
     'drain',
     'reboot',

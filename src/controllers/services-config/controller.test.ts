@@ -134,7 +134,7 @@ const node = (version: string) => ({
   },
 });
 
-test('keeps those of Nodes that are yet to be adopted, until no Node has them any more', async () => {
+test('UPG-04: keeps those of Nodes that are yet to be adopted, until no Node has them any more', async () => {
   const { run, api, writes, log } = begin();
   api.put(configMaps, map());
   api.put(configMaps, map({}, 'v1'));
@@ -153,7 +153,7 @@ const instance = (version: string) => ({
   status: { host: { name: 'win-1', addresses: [] }, version },
 });
 
-test('keeps that of the recorded version until the record says another', async () => {
+test('UPG-04: keeps that of the recorded version until the record says another', async () => {
   const { run, api, writes } = begin();
   api.put(configMaps, map());
   api.put(configMaps, map({}, 'v1'));
@@ -192,7 +192,7 @@ test('reports once that of a former version that was deleted before', async () =
   expect(writes()).toEqual([]);
 });
 
-test('keeps unused ones while the operator is being uninstalled', async () => {
+test('UPG-04: keeps unused ones while the operator is being uninstalled', async () => {
   const { run, api, writes, parts } = begin();
   parts.installation.problem = async () => 'Namespace wmco is being deleted';
   api.put(configMaps, map({}, 'v1'));

@@ -85,7 +85,7 @@ const outdated: [name: string, inUse: string[], want: string[]][] = [
   ['those beside a version that has none', ['v4'], ['v1', 'v2', 'v3']],
 ];
 for (const [text, inUse, want] of outdated) {
-  test(`removes ${text}`, () => {
+  test(`UPG-04: removes ${text}`, () => {
     expect(decide(see({ stored: [stored(), ...old], inUse })).outdated).toEqual(want.map(of => name(of)));
   });
 }
@@ -111,7 +111,7 @@ test('removes outdated ones while it waits for facts', () => {
   expect(decide(see({ wanted: undefined, stored: old })).outdated).toHaveLength(3);
 });
 
-test('never removes what a host needs or what is its own, whatever there is', () => {
+test('UPG-04: never removes what a host needs or what is its own, whatever there is', () => {
   const some = fc.constantFrom('v1', 'v2', 'v3', version);
   fc.assert(
     fc.property(fc.array(some), fc.array(some), (versions, inUse) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { byServicesVersion, servicesVersion } from '#cluster/services-index.ts';
 import { byNode, indexByNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation } from '#contract/names.ts';
-import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
+import type { InstanceUpgrade, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { type Index, Store, type StoreView } from '#kube/informer/store.ts';
 import type { KubeResource } from '#kube/resource.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
@@ -113,9 +113,30 @@ const names: [name: string, want: boolean][] = [
 ];
 test.each(names)('knows whether %s is one of them', (name, want) => expect(isServices(map(name))).toBe(want));
 
-test('UPG-04: keeps the versions that a host is upgraded from and to, also after a rollback', () => {
-  const upgrade = { from: 'v1', to: 'v3', failed: { code: 'X', message: '', at: '' }, rolledBack: '' };
-  expect(recordedVersions(instance('win-1', { version: 'v2', upgrade }))).toEqual(['v2', 'v1', 'v3']);
-  expect(recordedVersions(instance('win-1', { version: 'v1', upgrade }))).toEqual(['v1', 'v3']);
-  expect(recordedVersions(instance('win-1'))).toEqual([]);
-});
+const times = { staged: 't', activated: 't', ready: 't', fromAgent: 'a' };
+const failed = { code: 'X', message: '', at: '' };
+const upgrades: [
+  about: string,
+  upgrade: { [K in keyof InstanceUpgrade]?: InstanceUpgrade[K] | undefined },
+  want: string[],
+][] = [
+  ['is prepared', { staged: 't' }, ['v1', 'v2']],
+  ['swaps its files', { ...times, ready: undefined }, ['v1', 'v2']],
+  ['soaks', times, ['v1', 'v2']],
+  ['has soaked, and can go back', { ...times, soaked: 't' }, ['v1', 'v2']],
+  ['has to go back', { ...times, failed }, ['v1', 'v2']],
+  ['is back', { ...times, failed, rolledBack: 't' }, ['v1']],
+  ['of the Go operator is set up again', { staged: 't', activated: 't' }, ['v1', 'v2']],
+  ['of the Go operator cannot go back', { ...times, fromAgent: undefined }, ['v2']],
+];
+for (const [about, upgrade, want] of upgrades) {
+  test(`UPG-04: the versions that a host needs when it ${about}`, () => {
+    const defined = Object.fromEntries(Object.entries(upgrade).filter(([, value]) => value !== undefined));
+    const status = { upgrade: { from: 'v1', to: 'v2', ...defined } };
+    expect(recordedVersions(instance('win-1', status))).toEqual(want);
+    expect(recordedVersions(instance('win-1', { ...status, version: 'v0' }))).toEqual(['v0', ...want]);
+  });
+}
+
+test('UPG-04: a host of which nothing is recorded needs no version', () =>
+  expect(recordedVersions(instance('win-1'))).toEqual([]));

@@ -5,6 +5,8 @@ import { servicesMaps, servicesVersion } from '#cluster/services-index.ts';
 import { byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation, servicesAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
+import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
+import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import type { StoreView } from '#kube/informer/store.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
 import { servicesManifest } from '#node/desired/services.ts';
@@ -50,8 +52,18 @@ export const byVersion = 'version';
 
 /** Also those of its upgrade: it goes to one of them, and can go back to the other. */
 export function recordedVersions({ status }: WindowsInstance): string[] {
-  const { version = '', upgrade: { from = '', to = '' } = {} } = status ?? {};
-  return [...new Set([version, from, to])].filter(each => each !== '');
+  const { version = '', upgrade } = status ?? {};
+  const versions = [version, ...(upgrade === undefined ? [] : versionsOf(upgrade))];
+  return [...new Set(versions)].filter(each => each !== '');
+}
+
+/** A host that is back does not go to the other version again, unless the operator has that version. */
+function versionsOf(upgrade: InstanceUpgrade): string[] {
+  const { from, to } = upgrade;
+  if (upgradeState(upgrade) === 'rolled back') return [from];
+  const isInService = ['soaking', 'soaked'].includes(upgradeState(upgrade));
+  // The files of a host of the Go operator are replaced.
+  return isInService && upgrade.fromAgent === undefined ? [to] : [from, to];
 }
 
 export function markedVersions({ metadata: { labels = {}, annotations = {} } }: Node): string[] {

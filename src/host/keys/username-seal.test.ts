@@ -89,7 +89,7 @@ test('takes every byte of the key into account', () => {
   expect(refusal(sealUsername('core', pem), `\u{feff}${pem}`).code).toBe('USERNAME_WRONG_KEY');
 });
 
-test('writes base64 in lines of 64 columns joined by the marker, and the checksum last', () => {
+test('SEC-08: writes base64 in lines of 64 columns joined by the marker, and the checksum last', () => {
   const parts = sealUsername('Administrator', pem).split(mark);
   expect(parts.slice(0, -2).every(part => part.length === 64)).toBe(true);
   expect(parts.at(-2)).toMatch(/^[A-Za-z0-9+/]{1,64}={0,2}$/);
@@ -98,7 +98,7 @@ test('writes base64 in lines of 64 columns joined by the marker, and the checksu
 
 test('begins as all annotations on existing clusters do', () => expect(sealUsername('x', pem)).toMatch(/^wx4EBwMI/));
 
-test('writes neither line ends nor frame, and something else each time', () => {
+test('SEC-08: writes neither line ends nor frame, and something else each time', () => {
   const seals = Array.from({ length: 10 }, () => sealUsername('core', pem));
   expect(new Set(seals).size).toBe(10);
   for (const seal of seals) expect(seal).not.toMatch(/[\r\n]|-----/);

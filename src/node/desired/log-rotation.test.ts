@@ -200,7 +200,7 @@ const reports: [name: string, environment: Record<string, string>, wrong: string
 ];
 
 for (const [name, environment, wrong] of reports) {
-  test(`reports ${name} in one error`, () => {
+  test(`OP-04: reports ${name} in one error`, () => {
     const error = errorOf(() => readLogRotation(environment));
     expect(error?.code).toBe('LOG_SETTING_INVALID');
     expect(error?.message.startsWith('invalid log configuration: ')).toBe(true);

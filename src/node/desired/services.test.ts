@@ -150,7 +150,7 @@ const debugFragments: [string, string, string][] = [
   ['csi-proxy', '--v=2', '--v=4'],
 ];
 for (const [name, normal, debug] of debugFragments) {
-  test(`${name} logs more with debug logging`, () => {
+  test(`OP-08: ${name} logs more with debug logging`, () => {
     expect(service(name).command).toContain(normal);
     expect(service(name, {}, { debug: true }).command).toContain(debug);
     expect(service(name, {}, { debug: true }).command).not.toContain(normal);

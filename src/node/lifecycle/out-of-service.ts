@@ -1,7 +1,23 @@
 import { isAppError } from '#base/errors.ts';
 import type { GrantJourney } from '#contract/rollout-grants.ts';
-import type { HostJourney } from './host-journey.ts';
-import type { StepTurn } from './step.ts';
+import { checkCluster } from './configure/remedies.ts';
+import type { AgentJourney, HostJourney } from './host-journey.ts';
+import type { Step, StepTurn } from './step.ts';
+
+/** Its own step, so that a cordon in the timeline means a Node out of service. */
+export function takeGrant<J extends AgentJourney>(name: GrantJourney, isDone: (journey: J) => boolean): Step<J> {
+  return {
+    name: 'budget',
+    description: 'takes a grant of the disruption budget; without one the journey ends here until it is its turn',
+    usualMs: 15_000,
+    limitMs: 2 * 60_000,
+    remedy: checkCluster,
+    isDone,
+    async run(journey, { signal }) {
+      journey.refusal = await budgetRefusal(journey, name, signal);
+    },
+  };
+}
 
 /** Why the Node must stay in service now; a Node that is out of service needs no grant. */
 export async function budgetRefusal(

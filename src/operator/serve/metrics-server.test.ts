@@ -89,13 +89,13 @@ const profiles: [name: string, spec: Record<string, unknown>, want: boolean][] =
   ['that cannot be understood', { ...modern, tlsSecurityProfile: { type: 'Strange' } }, true],
 ];
 for (const [name, spec, want] of profiles) {
-  test(`${want ? 'accepts' : 'refuses'} TLS 1.2 with a profile ${name}`, async () => {
+  test(`OP-09: ${want ? 'accepts' : 'refuses'} TLS 1.2 with a profile ${name}`, async () => {
     const { port } = await serve('0.0.0.0', spec);
     expect([await agrees(port, 'TLSv1.2'), await agrees(port, 'TLSv1.3')]).toEqual([want, true]);
   });
 }
 
-test('follows a profile that changes, without a restart', async () => {
+test('OP-09: follows a profile that changes, without a restart', async () => {
   const { port, facts, objects } = await serve('0.0.0.0');
   expect(await agrees(port, 'TLSv1.2')).toBe(true);
   objects.splice(0, 1, ...readObjects([apiServer(modern)]));

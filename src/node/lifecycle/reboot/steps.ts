@@ -8,7 +8,7 @@ import { checkAgent, checkCluster, checkPods, checkReboot } from '../configure/r
 import { identifyHost } from '../identify-host.ts';
 import { hasLostLead } from '../lost-lead.ts';
 import { untilNode } from '../node-watch.ts';
-import { backInService, budgetRefusal, evictPods } from '../out-of-service.ts';
+import { backInService, budgetRefusal, evictPods, takeGrant } from '../out-of-service.ts';
 import { runSteps, type Step, type StepRun } from '../step.ts';
 import { openRequest } from './due.ts';
 import type { RebootJourney } from './journey.ts';
@@ -17,16 +17,12 @@ const shortMs = 2 * 60_000;
 
 const cordonNode: Step<RebootJourney> = {
   name: 'cordon',
-  description: 'cordons the Node, within the disruption budget; the cordon of an administrator stays as it is',
+  description: 'cordons the Node; the cordon of an administrator stays as it is',
   usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   isDone: isOver,
-  async run(journey, { signal }) {
-    journey.refusal = await budgetRefusal(journey, 'reboot', signal);
-    if (journey.refusal !== undefined) return;
-    await journey.deps.nodes.cordonAndLabel(journey.joinedNode.name, {}, [], signal);
-  },
+  run: ({ deps, joinedNode }, { signal }) => deps.nodes.cordonAndLabel(joinedNode.name, {}, [], signal),
 };
 
 const drainNode: Step<RebootJourney> = {
@@ -113,11 +109,11 @@ const releaseNode: Step<RebootJourney> = {
   run: (journey, { signal }) => backInService(journey, signal),
 };
 
-const findHost: readonly Step<RebootJourney>[] = [connect, loadAgent, identifyHost];
-const afterCordon: readonly Step<RebootJourney>[] = [drainNode, rebootHost, awaitAgent, releaseNode];
+const untilTurn: readonly Step<RebootJourney>[] = [connect, loadAgent, identifyHost, takeGrant('reboot', isOver)];
+const outOfService: readonly Step<RebootJourney>[] = [cordonNode, drainNode, rebootHost, awaitAgent, releaseNode];
 
 /** @public for docs */
-export const rebootSteps: readonly Step<RebootJourney>[] = [...findHost, cordonNode, ...afterCordon];
+export const rebootSteps: readonly Step<RebootJourney>[] = [...untilTurn, ...outOfService];
 
 /** A reboot between two times in service. */
 export async function reboot(journey: RebootJourney, run: StepRun): Promise<void> {
@@ -125,9 +121,8 @@ export async function reboot(journey: RebootJourney, run: StepRun): Promise<void
   if (journey.reason !== undefined) journey.refusal = await budgetRefusal(journey, 'reboot', run.signal);
   if (journey.refusal !== undefined) return;
   try {
-    await runSteps(findHost, journey, run);
-    await runSteps([cordonNode], journey, run);
-    if (journey.refusal === undefined) await runSteps(afterCordon, journey, run);
+    await runSteps(untilTurn, journey, run);
+    if (journey.refusal === undefined) await runSteps(outOfService, journey, run);
   } catch (error) {
     const mayWrite = !run.signal.aborted && !(await hasLostLead(error, journey.deps, run.signal));
     // If this fails, the grant stays, and the next attempt has it.

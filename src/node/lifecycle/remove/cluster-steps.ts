@@ -2,7 +2,7 @@ import { AppError } from '#base/errors.ts';
 import { isNotFound, unless } from '#kube/api-error.ts';
 import { foreignNode } from '../configure/name-check.ts';
 import { checkCluster, checkPods } from '../configure/remedies.ts';
-import { budgetRefusal, evictPods } from '../out-of-service.ts';
+import { evictPods, takeGrant } from '../out-of-service.ts';
 import type { Step } from '../step.ts';
 import { removalMode, type RemoveJourney } from './journey.ts';
 
@@ -33,18 +33,17 @@ function orphanName({ instance, deps }: RemoveJourney): string | undefined {
   return foreignNode(node, key, instance.spec.address) === undefined ? name : undefined;
 }
 
+/** A Node that was not ready when the removal started, and needed no grant, may be in service again. */
+export const awaitTurn = takeGrant<RemoveJourney>('remove', ({ node }) => node === undefined);
+
 export const cordonNode: Step<RemoveJourney> = {
   name: 'cordon',
-  description: 'cordons the Node, within the disruption budget; the cordon of an administrator stays as it is',
+  description: 'cordons the Node; the cordon of an administrator stays as it is',
   usualMs: 15_000,
   limitMs: shortMs,
   remedy: checkCluster,
   isDone: ({ node }) => node === undefined,
-  async run(journey, { signal }) {
-    const { joinedNode, deps } = journey;
-    // A Node that was not ready when the removal started, and needed no grant, may be in service again.
-    journey.refusal = await budgetRefusal(journey, 'remove', signal);
-    if (journey.refusal !== undefined) return;
+  async run({ joinedNode, deps }, { signal }) {
     await deps.nodes.cordonAndLabel(joinedNode.name, {}, [], signal).catch(unless(isNotFound));
   },
 };

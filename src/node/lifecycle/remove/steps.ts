@@ -1,7 +1,15 @@
 import { loadAgent } from '../configure/agent-program.ts';
 import { connect } from '../configure/connect.ts';
 import { runSteps, type Step, type StepRun } from '../step.ts';
-import { confirmRemoval, cordonNode, deleteInstance, deleteNode, drainNode, noteHost } from './cluster-steps.ts';
+import {
+  awaitTurn,
+  confirmRemoval,
+  cordonNode,
+  deleteInstance,
+  deleteNode,
+  drainNode,
+  noteHost,
+} from './cluster-steps.ts';
 import { cleanUpHost, identifyHost, rebootHost, removeAgent, removeFiles, removeNetworks } from './host-steps.ts';
 import type { RemovalMode, RemoveJourney } from './journey.ts';
 
@@ -12,10 +20,10 @@ const cleanHost: Steps = [cleanUpHost, rebootHost, deleteNode, removeNetworks, r
 
 const findHost: Steps = [connect, loadAgent, identifyHost];
 
-/** After the steps on the host, or the cordon. */
+/** After the steps on the host, or the grant. */
 const byMode: Readonly<Record<RemovalMode, Steps>> = {
   host: [deleteInstance],
-  force: [drainNode, noteHost, deleteNode, deleteInstance],
+  force: [cordonNode, drainNode, noteHost, deleteNode, deleteInstance],
   object: [deleteInstance],
 };
 
@@ -26,6 +34,7 @@ const byMode: Readonly<Record<RemovalMode, Steps>> = {
 export const removeSteps: Steps = [
   confirmRemoval,
   ...findHost,
+  awaitTurn,
   cordonNode,
   drainNode,
   ...cleanHost,
@@ -38,7 +47,7 @@ export async function remove(journey: RemoveJourney, run: StepRun): Promise<void
   await runSteps([confirmRemoval], journey, run);
   if (journey.refusal !== undefined) return;
   if (journey.mode === 'host') await clean(journey, run);
-  if (journey.mode === 'force') await runSteps([cordonNode], journey, run);
+  if (journey.mode === 'force') await runSteps([awaitTurn], journey, run);
   // The Node is in service, and the budget does not allow to change that now.
   if (journey.refusal !== undefined) return;
   await runSteps(byMode[journey.mode], journey, run);
@@ -53,9 +62,9 @@ async function clean(journey: RemoveJourney, run: StepRun): Promise<void> {
   } else {
     await runSteps(findHost, journey, run);
     if (journey.mode !== 'host') return;
-    await runSteps([cordonNode], journey, run);
+    await runSteps([awaitTurn], journey, run);
     if (journey.refusal !== undefined) return;
-    await runSteps([drainNode, ...cleanHost], journey, run);
+    await runSteps([cordonNode, drainNode, ...cleanHost], journey, run);
   }
   await record.saveTimeline();
 }
