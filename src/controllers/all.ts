@@ -41,7 +41,7 @@ export interface AllParts
   /** From 0 to 1. */
   random: () => number;
   hosts: Pick<lifecycle.LifecycleLimits, 'joins' | 'uploads'>;
-  settings: OperatorSettings;
+  settings: OperatorSettings & agentAccess.AgentAccessParts['settings'];
   /** Go duration for which agents request their certificates. */
   certificateLifetime: string;
   facts: FactsSource;

@@ -18,7 +18,15 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { differenceTo, mergeObject } from './decide.ts';
 import { type AccessObject, kubeProxyRole, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
-import { findIn, observeNode, observeShared, type AccessInformers, informersFrom } from './observe.ts';
+import { lastingTokenInformer, lastingTokenPermission, removeLastingToken } from './lasting-token.ts';
+import {
+  findIn,
+  mayHaveFormerAgents,
+  observeNode,
+  observeShared,
+  type AccessInformers,
+  informersFrom,
+} from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const writing = [...reading, 'create', 'update', 'delete'] as const;
@@ -38,6 +46,7 @@ export const permissions: readonly Permission[] = [
     resources: ['certificatesigningrequests'],
     verbs: ['create', 'get', ...reading],
   },
+  lastingTokenPermission,
 ];
 
 /**
@@ -56,20 +65,35 @@ export interface AgentAccessParts extends ControllerParts {
   facts: FactsSource;
   installation: Pick<Installation, 'problem'>;
   kind: 'openshift' | 'kubernetes';
+  settings: {
+    /** Agents of this operator may use the token that never expires. */
+    allowLastingTokens: boolean;
+  };
 }
 
 /** Keeps the RBAC objects of agents: shared ones, and for each agent access to its own Node. */
 export function agentAccessController(parts: AgentAccessParts): Controller {
   const { informers, namespace, facts } = parts;
   const sources = informersFrom(informers, namespace);
+  const lastingToken = lastingTokenInformer(parts);
   const shared: Key = { namespace, name: agentName };
+  const reconcileAll = async (pass: Pass) => {
+    const outcome = await reconcileShared(sources, parts, pass);
+    const isNeeded = parts.settings.allowLastingTokens || mayHaveFormerAgents(sources, parts.version);
+    if (!isNeeded) await removeLastingToken(lastingToken, parts, pass);
+    return outcome;
+  };
   return new Controller({
     ...parts,
     name: 'agent-access',
     concurrency: 20,
-    watches: [...watchesOf(sources, shared), watchingFacts(facts, shared)],
+    watches: [
+      ...watchesOf(sources, shared),
+      watching({ source: lastingToken, keys: () => [shared] }),
+      watchingFacts(facts, shared),
+    ],
     reconcile: (key, pass) =>
-      key.namespace === '' ? reconcileNode(key.name, sources, parts, pass) : reconcileShared(sources, parts, pass),
+      key.namespace === '' ? reconcileNode(key.name, sources, parts, pass) : reconcileAll(pass),
   });
 }
 

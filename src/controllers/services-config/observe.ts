@@ -48,10 +48,14 @@ function versionsInUse(nodes: ServicesConfigStores['nodes'], instances: Services
 /** Index of instances by recorded version, and of Windows Nodes by the versions in their annotations. */
 export const byVersion = 'version';
 
-/** Also those of its upgrade: it goes to one of them, and can go back to the other. */
+/**
+ * Also those of its upgrade: it goes to one of them, and can go back to the other. A host that had no set of files, such as one of the
+ * Go operator, cannot go back once it is in service.
+ */
 export function recordedVersions({ status }: WindowsInstance): string[] {
-  const { version = '', upgrade: { from = '', to = '' } = {} } = status ?? {};
-  return [...new Set([version, from, to])].filter(each => each !== '');
+  const { version = '', upgrade = { from: '', to: '' } } = status ?? {};
+  const canGoBack = upgrade.ready === undefined || upgrade.fromAgent !== undefined;
+  return [...new Set([version, canGoBack ? upgrade.from : '', upgrade.to])].filter(each => each !== '');
 }
 
 export function markedVersions({ metadata: { labels = {}, annotations = {} } }: Node): string[] {
