@@ -31,14 +31,15 @@ export async function startNodeWorkload(client: Client): Promise<NodeWorkload> {
   const nodeHistory = await recordNodes(client);
   const podHistory = await recordObjects(client, pods, { namespace });
   const ending = new AbortController();
-  let missing = Infinity;
   let made = 0;
+  /** Nodes without a pod, in each look. */
+  const looks: number[] = [];
   const running = (async () => {
     while (!ending.signal.aborted) {
       const { items } = await client.list(nodes, { labelSelector: `${nodeLabel.os}=windows` });
       const present = new Set((await client.list(pods, { namespace })).items.map(({ spec }) => spec?.nodeName));
       const bare = items.filter(({ metadata }) => !present.has(metadata.name));
-      missing = bare.length;
+      looks.push(bare.length);
       for (const node of bare.filter(isInService)) {
         made += 1;
         await client.create(pods, podOn(node.metadata.name ?? '', made)).catch(unless(isAlreadyExists));
@@ -49,7 +50,8 @@ export async function startNodeWorkload(client: Client): Promise<NodeWorkload> {
   return {
     nodeEvents: nodeHistory.events,
     async complete() {
-      for (missing = Infinity; missing > 0; ) await delay(everyMs);
+      const from = looks.length;
+      while (!looks.slice(from).includes(0)) await delay(everyMs);
     },
     stories: () => storiesOf(nodeHistory.events, podHistory.events),
     async [Symbol.asyncDispose]() {
@@ -74,23 +76,28 @@ function storiesOf(
   nodeEvents: readonly WatchEvent<Node>[],
   podEvents: readonly WatchEvent<Pod>[],
 ): Record<string, NodeStory> {
-  const stories: Record<string, NodeStory> = {};
-  for (const { object } of nodeEvents) {
-    const { name = '' } = object.metadata;
-    const before = nodeEvents.findLast(each => isEarlier(each.object, object) && each.object.metadata.name === name);
-    const story = (stories[name] ??= { cordons: 0, evictions: 0, strays: 0 });
-    const isOut = object.spec?.unschedulable === true;
-    if (isOut && before?.object.spec?.unschedulable !== true) story.cordons += 1;
-  }
-  for (const { object } of podEvents.filter(({ type }) => type === 'DELETED')) {
-    const name = object.spec?.nodeName ?? '';
-    const node = nodeEvents.findLast(each => isEarlier(each.object, object) && each.object.metadata.name === name);
-    const story = (stories[name] ??= { cordons: 0, evictions: 0, strays: 0 });
-    story.evictions += 1;
-    const isUpgraded = node?.object.metadata.labels?.[nodeLabel.upgrading] === 'true';
-    if (node?.object.spec?.unschedulable !== true || !isUpgraded) story.strays += 1;
-  }
-  return stories;
+  const names = new Set(nodeEvents.map(({ object }) => object.metadata.name ?? ''));
+  const isGone = ({ type }: WatchEvent<Pod>) => type === 'DELETED';
+  return Object.fromEntries(
+    [...names].map(name => {
+      const states = nodeEvents.flatMap(({ object }) => (object.metadata.name === name ? [object] : []));
+      const gone = podEvents.filter(isGone).flatMap(({ object }) => (object.spec?.nodeName === name ? [object] : []));
+      const story: NodeStory = {
+        cordons: states.filter((state, at) => isOut(state) && !isOut(states[at - 1])).length,
+        evictions: gone.length,
+        strays: gone.filter(pod => !isUpgraded(states.findLast(state => isEarlier(state, pod)))).length,
+      };
+      return [name, story];
+    }),
+  );
+}
+
+function isOut(node: Node | undefined): boolean {
+  return node?.spec?.unschedulable === true;
+}
+
+function isUpgraded(node: Node | undefined): boolean {
+  return isOut(node) && node?.metadata.labels?.[nodeLabel.upgrading] === 'true';
 }
 
 /** The sandbox counts all changes of all objects in one sequence. */

@@ -7,8 +7,10 @@ import {
   configMapName,
   namespaceName,
   nodeAnnotation,
+  nodeLabel,
   secretKey,
   secretName,
+  serviceName,
 } from '../../src/contract/names.ts';
 import { dir, file } from '../../src/contract/paths.ts';
 import { servicesConfigMapName } from '../../src/contract/version.ts';
@@ -19,11 +21,11 @@ import { configMaps, nodes, secrets } from '../../src/kube/resources.ts';
 import { machines, proxyConfigs } from '../../src/kube/resources-openshift.ts';
 import type { KubeResource } from '../../src/kube/resource.ts';
 import { endGoOperator } from '../../src/sandbox/go-operator/cluster.ts';
-import { goPodName, goVersion } from '../../src/sandbox/go-operator/objects.ts';
+import { goVersion } from '../../src/sandbox/go-operator/objects.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { allowedOf, ownRights, textOf, wideRights } from '../kit/agent-reviews.ts';
+import { allowedOf, formerRights, ownRights, textOf, wideRights } from '../kit/agent-reviews.ts';
 import { fastClock } from '../kit/fast-clock.ts';
-import { installOwnOperator, turnIntoGoSandbox } from '../kit/go-cluster.ts';
+import { installOwnOperator, ownPodName, turnIntoGoSandbox } from '../kit/go-cluster.ts';
 import { hostState } from '../kit/host-state.ts';
 import { setOf } from '../kit/host-set.ts';
 import { mostOutOfService } from '../kit/node-history.ts';
@@ -47,8 +49,8 @@ interface Scene extends AsyncDisposable {
   start(): SandboxOperator;
 }
 
-/** A cluster as the Go operator leaves it, with its pod, and this operator installed. */
-async function goCluster(size: { hosts: number; machines: number }, proxy?: Record<string, string>): Promise<Scene> {
+/** Hosts that are nodes, and this operator installed. A test turns them into those of the Go operator. */
+async function startCluster(size: { hosts: number; machines: number }, proxy?: Record<string, string>): Promise<Scene> {
   await using stack = new AsyncDisposableStack();
   const sandbox = stack.adopt(await startSandbox({ ...size, speed: 2, clock }), each => each.stop());
   const { client } = stack.use(administratorOf(sandbox));
@@ -59,13 +61,12 @@ async function goCluster(size: { hosts: number; machines: number }, proxy?: Reco
     const status = { httpProxy: proxy['HTTP_PROXY'], noProxy: proxy['NO_PROXY'] };
     await client.create(proxyConfigs, { metadata: { name: 'cluster' }, status } as KubeResource);
     const metadata = { name: configMapName.trustedCa, namespace };
-    await client.create(configMaps, { metadata, data: { 'ca-bundle.crt': '' } });
+    await client.create(configMaps, { metadata, data: { 'ca-bundle.crt': '# injected\n' } });
   }
   {
     await using before = startOperator(sandbox, { clock, settings: { lease } });
     await before.allReady(size.hosts + size.machines);
   }
-  await turnIntoGoSandbox(sandbox, client, proxy);
   const own = await installOwnOperator(sandbox, client);
   const all = stack.move();
   return {
@@ -76,14 +77,22 @@ async function goCluster(size: { hosts: number; machines: number }, proxy?: Reco
         clock,
         release: ours,
         kubeconfig: own.kubeconfig,
-        settings: { lease, podName: own.podName },
+        settings: { lease, podName: ownPodName },
       }),
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
 
-const isTakenOver = async ({ instances }: SandboxOperator, count: number) =>
-  (await instances()).filter(
+/** Those that hosts showed, by Node. */
+async function hostKeys(client: Client): Promise<Map<string, string>> {
+  const { items } = await client.list(nodes, { labelSelector: `${nodeLabel.os}=windows` });
+  return new Map(
+    items.map(({ metadata: { name = '', annotations } }) => [name, annotations?.[nodeAnnotation.sshHostKey] ?? '']),
+  );
+}
+
+const isTakenOver = async (operator: SandboxOperator, count: number) =>
+  (await operator.instances()).filter(
     ({ status }) =>
       status?.phase === 'Ready' && status.version === ours.version && status.upgrade?.soaked !== undefined,
   ).length === count;
@@ -100,10 +109,11 @@ async function untilTakenOver(operator: SandboxOperator, count: number): Promise
 /** Everything of the Go operator that must be gone, and what has its place. */
 async function expectNothingLeft({ client, sandbox }: Scene, { namespace }: Sandbox): Promise<void> {
   const find = (name: string) => client.find(configMaps, name, { namespace });
+  const owners = (await find(configMapName.leaderLock))?.metadata.ownerReferences ?? [];
+  expect(owners.map(({ name }) => name)).toEqual([ownPodName]);
   await expect.poll(() => find(servicesConfigMapName(goVersion)), { timeout: 30_000 }).toBeUndefined();
   const tokenSecret = () => client.find(secrets, secretName.agentToken, { namespace });
   await expect.poll(tokenSecret, { timeout: 30_000 }).toBeUndefined();
-  expect(JSON.stringify((await find(configMapName.leaderLock))?.metadata ?? {})).not.toContain(goPodName);
   const names = sandbox.hosts.map(({ spec }) => spec.name);
   for (const [index, node] of names.entries()) {
     const place = { namespace, node, other: names[(index + 1) % names.length] ?? '' };
@@ -116,10 +126,14 @@ async function expectNothingLeft({ client, sandbox }: Scene, { namespace }: Sand
 test('six nodes of the Go operator are taken over: each drained once, none rebooted or replaced, nothing of it left', {
   timeout,
 }, async () => {
-  await using scene = await goCluster({ hosts: 3, machines: 3 });
+  await using scene = await startCluster({ hosts: 3, machines: 3 });
   const { sandbox, client } = scene;
   const { namespace, hosts } = sandbox;
+  const keys = await hostKeys(client);
+  await turnIntoGoSandbox(sandbox, client);
   const machinesBefore = (await client.list(machines, { namespace: namespaceName.machineApi })).items;
+  const wide = hosts.flatMap(({ spec }) => wideRights({ namespace, node: spec.name, other: 'linux-worker-0' }));
+  expect(await allowedOf(client, wide)).toEqual(wide.map(textOf));
   const lasting = await client.get(secrets, secretName.agentToken, { namespace });
   const lastingToken = textFromBase64(lasting.data?.[secretKey.token] ?? '') ?? '';
   const boots = () => hosts.map(({ state, stats }) => [state.boots, stats.reboots]);
@@ -158,6 +172,7 @@ test('six nodes of the Go operator are taken over: each drained once, none reboo
     });
     const { metadata } = await client.get(nodes, host.spec.name);
     expect(metadata.annotations?.[nodeAnnotation.version]).toBe(ours.version);
+    expect(metadata.annotations?.[nodeAnnotation.sshHostKey]).toBe(keys.get(host.spec.name));
     expect(await host.files.read(file.agentKubeconfig)).not.toContain(lastingToken);
   }
   await expectNothingLeft(scene, sandbox);
@@ -166,3 +181,90 @@ test('six nodes of the Go operator are taken over: each drained once, none reboo
   await expect(stolen.list(nodes)).rejects.toMatchObject({ code: 401 });
   await stolen.close();
 });
+
+test('a cluster with a proxy: hosts that have its variables already are not rebooted', { timeout }, async () => {
+  const proxy = { HTTP_PROXY: 'http://proxy.example.com:3128', NO_PROXY: '.cluster.local,10.0.0.0/8' };
+  await using scene = await startCluster({ hosts: 2, machines: 0 }, proxy);
+  const { sandbox, client } = scene;
+  const seen = () =>
+    sandbox.hosts.map(({ state, stats }) => [state.variables['HTTP_PROXY'], state.boots, stats.reboots]);
+  await turnIntoGoSandbox(sandbox, client, proxy);
+  await endGoOperator(client, sandbox.namespace);
+  const before = seen();
+  expect(before.map(([value]) => value)).toEqual([proxy.HTTP_PROXY, proxy.HTTP_PROXY]);
+  await using operator = scene.start();
+  await untilTakenOver(operator, 2);
+  expect(seen()).toEqual(before);
+  await expectNothingLeft(scene, sandbox);
+});
+
+test('a dead host keeps what its agent needs, others do not; and what was interrupted goes on', {
+  timeout,
+}, async () => {
+  await using scene = await startCluster({ hosts: 4, machines: 1 });
+  const { sandbox, client } = scene;
+  const { namespace, hosts } = sandbox;
+  const keys = await hostKeys(client);
+  await turnIntoGoSandbox(sandbox, client);
+  const [dead, other, half] = ['win-2', 'win-3', 'win-4'];
+  sandbox.host(dead).switchOff();
+  await setMarks(client, other, { [nodeAnnotation.sshHostKey]: keys.get(dead) ?? '' });
+  await interruptUpgrade(scene, half);
+  await endGoOperator(client, namespace);
+  const ready = (names: string[]) => async (operator: SandboxOperator) =>
+    (await operator.instances()).filter(
+      ({ status }) => status?.version === ours.version && names.includes(status.node ?? ''),
+    ).length === names.length;
+  {
+    await using first = scene.start();
+    const isBegun = async () =>
+      (await first.instances()).some(({ status }) => status?.upgrade?.activated !== undefined);
+    await expect.poll(isBegun, { timeout: 60_000, interval: 20 }).toBe(true);
+  }
+  await using operator = scene.start();
+  await expect.poll(() => ready(['win-1', half, 'winworker-1'])(operator), { timeout: 120_000 }).toBe(true);
+  const { spec } = await client.get(nodes, half);
+  expect(spec?.unschedulable ?? false).toBe(false);
+  // Only the agents of the two hosts that could not be reached keep what they need.
+  const place = (node: string) => ({ namespace, node, other: 'win-1' });
+  for (const node of [dead, other]) {
+    const needed = formerRights(place(node));
+    await expect.poll(() => allowedOf(client, needed), { timeout: 30_000 }).toEqual(needed.map(textOf));
+    const foreign = wideRights(place(node)).filter(({ name, verb }) => name === 'win-1' && verb !== 'get');
+    expect(await allowedOf(client, foreign)).toEqual([]);
+  }
+  for (const node of ['win-1', half, 'winworker-1']) {
+    const agents = wideRights({ ...place(node), other: dead }).filter(({ who }) => who.user.endsWith(`:${node}`));
+    await expect.poll(() => allowedOf(client, agents), { timeout: 30_000 }).toEqual([]);
+  }
+  expect(await client.find(secrets, secretName.agentToken, { namespace })).toBeDefined();
+  expect(await client.find(configMaps, servicesConfigMapName(goVersion), { namespace })).toBeDefined();
+  const [refused] = (await operator.instances()).filter(
+    ({ status }) => status?.ipv4 === sandbox.host(other).spec.address,
+  );
+  expect(JSON.stringify(refused?.status)).toContain('was configured with another SSH host key');
+
+  await setMarks(client, other, { [nodeAnnotation.sshHostKey]: keys.get(other) ?? '' });
+  sandbox.host(dead).switchOn();
+  await expect
+    .poll(() => ready(hosts.map(host => host.spec.name))(operator), { timeout: 180_000, interval: 200 })
+    .toBe(true);
+  await expectNothingLeft(scene, sandbox);
+  expect(hosts.map(({ spec: { name }, stats }) => [name, stats.reboots])).toEqual(
+    hosts.map(({ spec: { name } }) => [name, name === dead ? 1 : 0]),
+  );
+});
+
+async function setMarks(client: Client, node: string, annotations: Record<string, string | null>): Promise<void> {
+  await client.patch(nodes, node, { type: 'merge', body: { metadata: { annotations } } });
+}
+
+/** The Go operator has drained the Node and removed its services, and then its pod was ended. */
+async function interruptUpgrade({ client, sandbox }: Scene, name: string): Promise<void> {
+  const host = sandbox.host(name);
+  for (const service of [agentName, ...Object.values(serviceName)]) host.removeService(service);
+  const labels = { [nodeLabel.upgrading]: 'true' };
+  const annotations = { [nodeAnnotation.version]: null };
+  const body = { metadata: { labels, annotations }, spec: { unschedulable: true } };
+  await client.patch(nodes, name, { type: 'merge', body });
+}

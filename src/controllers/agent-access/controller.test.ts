@@ -21,11 +21,9 @@ const access: readonly Resource<AccessObject>[] = [
   kinds.clusterRoleBindings,
 ];
 
-function begin(
-  facts = fixedFacts(),
-  kind: 'openshift' | 'kubernetes' = 'openshift',
-  settings = { allowLastingTokens: false },
-) {
+const settings = { allowLastingTokens: false };
+
+function begin(facts = fixedFacts(), kind: 'openshift' | 'kubernetes' = 'openshift') {
   const bench = sourceBench();
   onTestFinished(() => bench[Symbol.asyncDispose]());
   const { api } = bench;
@@ -261,8 +259,8 @@ test('lets agents read each services ConfigMap as it comes, and no longer when i
 });
 
 /** A cluster with a services ConfigMap of the Go operator. */
-function beginWithGo(settings?: Parameters<typeof begin>[2]) {
-  const bench = begin(fixedFacts(), 'openshift', settings);
+function beginWithGo() {
+  const bench = begin();
   const { api } = bench;
   const services = (name: string, data: Record<string, string>) =>
     api.put(kinds.configMaps, { metadata: { name: `windows-services-${name}`, namespace }, data });
@@ -316,68 +314,6 @@ test('a Node of the Go operator that has yet to be adopted keeps its rights', as
   await settle();
   expect(bench.api.peek(kinds.clusterRoles, roleOf('win-1'))).toBeUndefined();
   expect(bench.accountSeesNodes()).toBe(false);
-});
-
-const lastingToken = (type = 'kubernetes.io/service-account-token') => ({
-  metadata: {
-    name: 'windows-instance-config-daemon',
-    namespace,
-    annotations: { 'kubernetes.io/service-account.name': 'windows-instance-config-daemon' },
-  },
-  type,
-});
-const hasLastingToken = ({ api }: Pick<ReturnType<typeof begin>, 'api'>) =>
-  api.peek(kinds.secrets, 'windows-instance-config-daemon', namespace) !== undefined;
-
-test('the token that agents of the Go operator share is deleted once the last of them is replaced', async () => {
-  const bench = beginWithGo();
-  join(bench, 'win-1', { version: 'go' });
-  join(bench, 'win-2', { version: 'go' });
-  bench.api.put(kinds.secrets, lastingToken());
-  await bench.run();
-  bench.api.put(windowsInstances, instanceOf('win-1', { version: 'go', agent }));
-  await settle();
-  expect(hasLastingToken(bench)).toBe(true);
-  bench.api.put(windowsInstances, instanceOf('win-2', { version: 'go', agent }));
-  await settle();
-  expect(hasLastingToken(bench)).toBe(false);
-  // One that somebody creates again, too.
-  bench.api.put(kinds.secrets, lastingToken());
-  await settle();
-  expect(hasLastingToken(bench)).toBe(false);
-});
-
-const keepers: [name: string, prepare: (bench: ReturnType<typeof beginWithGo>) => void][] = [
-  [
-    'a Node of the Go operator has no instance, though all instances have their Nodes',
-    bench => {
-      join(bench, 'win-1');
-      bench.api.put(kinds.nodes, windowsNode('win-2', at('go')));
-    },
-  ],
-  ['a user has made a Secret of this name', ({ api }) => api.put(kinds.secrets, lastingToken('Opaque'))],
-  [
-    'the operator is being uninstalled',
-    ({ uninstall }) => {
-      uninstall.problem = 'Namespace wmco is being deleted';
-    },
-  ],
-];
-for (const [name, prepare] of keepers) {
-  test(`the token that agents of the Go operator share stays while ${name}`, async () => {
-    const bench = beginWithGo();
-    bench.api.put(kinds.secrets, lastingToken());
-    prepare(bench);
-    await bench.run();
-    expect(hasLastingToken(bench)).toBe(true);
-  });
-}
-
-test('the token stays where agents of this operator may use it', async () => {
-  const bench = beginWithGo({ allowLastingTokens: true });
-  bench.api.put(kinds.secrets, lastingToken());
-  await bench.run();
-  expect(hasLastingToken(bench)).toBe(true);
 });
 
 test('does not look at every heartbeat of a Node', async () => {

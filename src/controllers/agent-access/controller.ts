@@ -1,7 +1,7 @@
 import type { FactsSource } from '#cluster/facts-source.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { agentName, nodeAnnotation, nodeLabel, secretName } from '#contract/names.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
@@ -10,15 +10,16 @@ import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
+import type { Informer } from '#kube/informer/informer.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
-import type { ConfigMap, Node } from '#kube/resources.ts';
+import { type ConfigMap, type Node, type SecretObject, secrets } from '#kube/resources.ts';
 import { hasCloudNodeManager } from '#node/desired/services.ts';
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { differenceTo, mergeObject } from './decide.ts';
 import { type AccessObject, kubeProxyRole, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
-import { lastingTokenInformer, lastingTokenPermission, removeLastingToken } from './lasting-token.ts';
+import { isLastingToken, lastingTokenPermission } from './lasting-token.ts';
 import {
   findIn,
   mayHaveFormerAgents,
@@ -75,7 +76,7 @@ export interface AgentAccessParts extends ControllerParts {
 export function agentAccessController(parts: AgentAccessParts): Controller {
   const { informers, namespace, facts } = parts;
   const sources = informersFrom(informers, namespace);
-  const lastingToken = lastingTokenInformer(parts);
+  const lastingToken = informers.get(secrets, { namespace, fieldSelector: `metadata.name=${secretName.agentToken}` });
   const shared: Key = { namespace, name: agentName };
   const reconcileAll = async (pass: Pass) => {
     const outcome = await reconcileShared(sources, parts, pass);
@@ -95,6 +96,20 @@ export function agentAccessController(parts: AgentAccessParts): Controller {
     reconcile: (key, pass) =>
       key.namespace === '' ? reconcileNode(key.name, sources, parts, pass) : reconcileAll(pass),
   });
+}
+
+/** With the Secret, the API server forgets the token, wherever it is. */
+async function removeLastingToken(
+  { store }: Pick<Informer<SecretObject>, 'store'>,
+  { client, installation }: AgentAccessParts,
+  { log, signal }: Pass,
+): Promise<void> {
+  const [found] = store.list();
+  if (found === undefined || !isLastingToken(found)) return;
+  // Nodes keep running when the operator is uninstalled.
+  if ((await installation.problem(signal)) !== undefined) return;
+  log.info('Deleting the token that never expires: no agent needs it', { Secret: found.metadata.name });
+  await deleteObject(client, secrets, found, signal);
 }
 
 function watchesOf({ nodes, configMaps, instances, access }: AccessInformers, shared: Key): Watch[] {

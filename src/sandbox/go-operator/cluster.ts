@@ -32,7 +32,7 @@ export async function turnIntoGoCluster(
   const { namespace } = facts;
   const hostKeys: Record<string, string> = {};
   for (const node of nodes) {
-    const key = await markNode(client, node);
+    const key = await markGoNode(client, node);
     if (node.pin === 'configmap') hostKeys[node.address] = key;
   }
   await deleteOwnObjects(client, namespace);
@@ -48,8 +48,8 @@ export async function endGoOperator(client: Client, namespace: string): Promise<
   await client.delete(kinds.pods, goPodName, { namespace, gracePeriodSeconds: 0 });
 }
 
-/** Returns the host key that the Node had. */
-async function markNode(client: Client, { name, pin }: GoNode): Promise<string> {
+/** Gives the Node what the Go operator writes there. Returns the host key that it had. */
+export async function markGoNode(client: Client, { name, pin }: GoNode): Promise<string> {
   const { metadata } = await client.get(kinds.nodes, name);
   const key = metadata.annotations?.[nodeAnnotation.sshHostKey] ?? '';
   const annotations = {
@@ -81,6 +81,13 @@ const keptMaps: ReadonlySet<string> = new Set([
   'windows-cluster',
 ]);
 
+const accessKinds: readonly Resource[] = [
+  kinds.roles,
+  kinds.roleBindings,
+  kinds.clusterRoles,
+  kinds.clusterRoleBindings,
+];
+
 async function deleteOwnObjects(client: Client, namespace: string): Promise<void> {
   const remove = async (resource: Resource, found: readonly KubeResource[]) => {
     for (const { name } of found.map(keyOf))
@@ -92,9 +99,9 @@ async function deleteOwnObjects(client: Client, namespace: string): Promise<void
     kinds.configMaps,
     maps.filter(({ metadata: { name = '' } }) => !keptMaps.has(name)),
   );
-  for (const resource of [kinds.roles, kinds.roleBindings, kinds.clusterRoles, kinds.clusterRoleBindings]) {
+  for (const resource of accessKinds) {
     const labelSelector = `app.kubernetes.io/part-of=wicd`;
-    const { items } = await client.list(resource as Resource, {
+    const { items } = await client.list(resource, {
       labelSelector,
       ...(resource.namespaced && { namespace }),
     });

@@ -79,7 +79,12 @@ function agentAccess(namespace: string): GoObject[] {
     resource: kinds.clusterRoles,
     object: { metadata: { name, labels }, rules } as KubeResource,
   });
-  const binding = (resource: Resource, metadata: KubeResource['metadata'], kind: string, subject: object): GoObject => ({
+  const binding = (
+    resource: Resource,
+    metadata: KubeResource['metadata'],
+    kind: string,
+    subject: object,
+  ): GoObject => ({
     resource,
     object: { metadata, roleRef: { apiGroup, kind, name: metadata.name }, subjects: [subject] } as KubeResource,
   });

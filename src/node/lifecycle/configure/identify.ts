@@ -30,8 +30,7 @@ export const claimName: Step<ConfigureJourney> = {
     journey.claimedName = name;
     const host = hostOf(journey, name);
     // Before the record, which would be complete without it after a crash.
-    if (isLeftCordoned(journey))
-      await journey.deps.nodes.annotate(name, { [nodeAnnotation.cordoned]: '' }, signal);
+    if (isLeftCordoned(journey)) await journey.deps.nodes.annotate(name, { [nodeAnnotation.cordoned]: '' }, signal);
     if (isAdoptable(journey, reportedName(journey.inventory))) await adoptNode(journey, host, predecessors);
     await takeOver(journey, host, predecessors, signal);
   },
