@@ -14,6 +14,7 @@ export function sandboxDouble(
     hosts: () => [],
     readFile: async () => undefined,
     replaceOperator: async () => undefined,
+    becomeGoCluster: async () => ({ version: 'go', pod: 'go' }),
     [Symbol.asyncDispose]: async () => undefined,
     ...over,
   };

@@ -1,4 +1,5 @@
 import type { ServiceConfig } from '#agent/ports.ts';
+import { toBase64 } from '#base/bytes.ts';
 import type { Clock } from '#base/clock.ts';
 import { agentName, identity, managedDescription } from '#contract/names.ts';
 import { dir, file, splitPath } from '#contract/paths.ts';
@@ -18,11 +19,11 @@ export interface GoHostFacts {
 }
 
 /** Files and folders that only this operator and its agent make. */
-const ownFiles = ['wicd-manifest.json', 'wicd-state.json', 'wicd-accepted.json', 'wicd-scripts.json'];
-const ownFolders = [dir.agentPrograms, dir.agentNative, dir.staged, dir.incoming];
+export const ownFiles = ['wicd-manifest.json', 'wicd-state.json', 'wicd-accepted.json', 'wicd-scripts.json'];
+export const ownFolders = [dir.agentPrograms, dir.agentNative, dir.staged, dir.incoming];
 
 /** Scripts that the Go operator copies; their content does not matter, because nothing here runs them. */
-const scripts = ['windows-defender-exclusion.ps1', 'hns.psm1', 'network-conf.ps1', 'gcp-get-hostname.ps1'];
+export const goScripts = ['windows-defender-exclusion.ps1', 'hns.psm1', 'network-conf.ps1', 'gcp-get-hostname.ps1'];
 
 /**
  * Turns a host that has joined into one of the Go operator: its agent, programs, files and services. What runs keeps running. No operator
@@ -35,7 +36,7 @@ export async function turnIntoGoHost(host: SimulatedHost, facts: GoHostFacts): P
   for (const name of ownFiles) await files.remove(`${dir.k}\\${name}`);
   for (const path of files.paths().filter(each => each.endsWith('.exe')))
     await files.write(path, stampOf(splitPath(path).name, goVersion));
-  for (const name of scripts) await files.write(`${dir.temp}\\${name}`, `# ${name}\n`);
+  for (const name of goScripts) await files.write(`${dir.temp}\\${name}`, `# ${name}\n`);
   await files.write(file.agent, stampOf(goAgentStamp, goVersion));
   await writeCredentials(host, facts);
   Object.assign(state.variables, facts.environment);
@@ -54,22 +55,26 @@ async function stopAgent({ services }: SimulatedHost, clock: Clock): Promise<voi
 
 const pollMs = 10;
 
-/** Certificate and key in one file, under its date and as the current one; the kubeconfig names it twice. */
-async function writeCredentials({ files, spec }: SimulatedHost, { apiServerUrl, ca }: GoHostFacts): Promise<void> {
+/** Certificate and key in one file, under its date and as the current one. */
+async function writeCredentials({ files, spec }: SimulatedHost, facts: GoHostFacts): Promise<void> {
   const pair = `${await files.read(file.agentCertificate)}${await files.read(file.agentKey)}`;
   await files.remove(file.agentKey);
   for (const path of [`${dir.agentCerts}\\wicd-client-2026-01-02-03-04-05.pem`, file.agentCertificate])
     await files.write(path, pair, 'secret');
-  const user = `${identity.agentUserPrefix}${spec.name}`;
+  await files.write(file.agentKubeconfig, goKubeconfig(spec.name, facts), 'secret');
+}
+
+/** The form with a certificate: it names the file with certificate and key twice. */
+export function goKubeconfig(node: string, { apiServerUrl, ca }: Pick<GoHostFacts, 'apiServerUrl' | 'ca'>): string {
+  const user = `${identity.agentUserPrefix}${node}`;
   const { agentCertificate } = file;
-  const cluster = { server: apiServerUrl, 'certificate-authority-data': Buffer.from(ca).toString('base64') };
-  const kubeconfig = {
+  const cluster = { server: apiServerUrl, 'certificate-authority-data': toBase64(ca) };
+  return JSON.stringify({
     clusters: [{ name: 'local', cluster }],
     users: [{ name: user, user: { 'client-certificate': agentCertificate, 'client-key': agentCertificate } }],
     contexts: [{ name: user, context: { cluster: 'local', user } }],
     'current-context': user,
-  };
-  await files.write(file.agentKubeconfig, JSON.stringify(kubeconfig), 'secret');
+  });
 }
 
 /** The command line of the Go operator, without the name of the Node. */
