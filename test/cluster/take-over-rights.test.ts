@@ -9,7 +9,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { loadKubeconfig } from '../../src/kube/config/load-kubeconfig.ts';
 import { createClient } from '../../src/kube/http-client.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { endGoOperator } from '../../src/sandbox/go-operator/cluster.ts';
+import { endGoOperator } from '../kit/go-cluster.ts';
 import { goClusterObjects, goLock, goPod, goPodName, goVersion } from '../../src/sandbox/go-operator/objects.ts';
 import { allowedOf, formerRights, ownRights, textOf, wideRights } from '../kit/agent-reviews.ts';
 import { type Cluster, startCluster } from '../kit/cluster/cluster.ts';

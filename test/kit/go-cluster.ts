@@ -10,7 +10,7 @@ import type { Client } from '../../src/kube/client.ts';
 import { configMaps, pods } from '../../src/kube/resources.ts';
 import { markGoNode, type PinPlace, turnIntoGoCluster } from '../../src/sandbox/go-operator/cluster.ts';
 import { turnIntoGoHost } from '../../src/sandbox/go-operator/host.ts';
-import { goVersion } from '../../src/sandbox/go-operator/objects.ts';
+import { goPodName, goVersion } from '../../src/sandbox/go-operator/objects.ts';
 import { goServicesData } from '../../src/sandbox/go-operator/services.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { accountToken } from './account-token.ts';
@@ -49,6 +49,11 @@ export async function turnIntoOneGoHost(sandbox: Sandbox, client: Client, name: 
   await client.patch(configMaps, configMapName.hostKeys, keys, { namespace }).catch(unless(isNotFound));
   const metadata = { name: servicesConfigMapName(goVersion), namespace };
   await client.create(configMaps, { metadata, data: goServicesData({ apiServerUrl }), immutable: true });
+}
+
+/** Ends the pod that leads, as the deletion of its Deployment does. */
+export async function endGoOperator(client: Client, namespace: string): Promise<void> {
+  await client.delete(pods, goPodName, { namespace, gracePeriodSeconds: 0 });
 }
 
 /** Pod of this operator. */

@@ -115,19 +115,23 @@ function readServices(data: Readonly<Record<string, string>>): string[] {
   const watched = JSON.parse(data['watchedEnvironmentVars'] ?? '[]') as string[];
   if (watched.some(name => typeof name !== 'string')) throw new Error('watchedEnvironmentVars is no list of names');
   const sorted = services.toSorted((one, other) => one.priority - other.priority);
-  const bootstrap = new Set(sorted.filter(each => each.bootstrap).map(({ name }) => name));
-  const known = new Set(sorted.map(({ name }) => name));
-  const lastBootstrap = Math.max(...sorted.filter(each => each.bootstrap).map(({ priority }) => priority));
-  for (const each of sorted) {
-    const { name, path, priority, dependencies = [], nodeVariablesInCommand = [] } = each;
-    if (name === '' || path === '' || !Number.isInteger(priority) || priority < 0) throw new Error(`service ${name}`);
-    if (!each.bootstrap && priority <= lastBootstrap) throw new Error(`${name} starts with the bootstrap services`);
-    if (!each.bootstrap) continue;
-    if (nodeVariablesInCommand.length > 0) throw new Error(`${name} has node variables`);
-    const late = dependencies.filter(needed => known.has(needed) && !bootstrap.has(needed));
-    if (late.length > 0) throw new Error(`${name} needs ${late.join()}`);
-  }
+  checkOrder(sorted);
   return sorted.map(({ name }) => name);
+}
+
+function checkOrder(sorted: readonly Service[]): void {
+  const first = sorted.filter(({ bootstrap }) => bootstrap);
+  const names = new Set(first.map(({ name }) => name));
+  const others = new Set(sorted.filter(({ bootstrap }) => !bootstrap).map(({ name }) => name));
+  const last = Math.max(...first.map(({ priority }) => priority));
+  for (const { name, path, priority, bootstrap } of sorted) {
+    if (name === '' || path === '' || !Number.isInteger(priority) || priority < 0) throw new Error(`service ${name}`);
+    if (!bootstrap && priority <= last) throw new Error(`${name} starts with ${[...names].join()}`);
+  }
+  for (const { name, dependencies = [], nodeVariablesInCommand = [] } of first) {
+    if (nodeVariablesInCommand.length > 0) throw new Error(`${name} has node variables`);
+    if (dependencies.some(needed => others.has(needed))) throw new Error(`${name} needs a later service`);
+  }
 }
 
 function readEntry(text: string): string {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { namespaceName, nodeAnnotation, nodeLabel, secretKey, secretName } from '../../src/contract/names.ts';
 import type { Client } from '../../src/kube/client.ts';
+import type { Resource } from '../../src/kube/resource.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { endGoOperator } from '../../src/sandbox/go-operator/cluster.ts';
 import { goClusterObjects, goVersion } from '../../src/sandbox/go-operator/objects.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { allowedOf, wideRights } from '../kit/agent-reviews.ts';
 import { fastClock } from '../kit/fast-clock.ts';
-import { installOwnOperator, ownPodName, turnIntoGoSandbox } from '../kit/go-cluster.ts';
+import { endGoOperator, installOwnOperator, ownPodName, turnIntoGoSandbox } from '../kit/go-cluster.ts';
 import { readAsGoOperator } from '../kit/go-reader.ts';
 import { administratorOf, startOperator } from '../kit/sandbox-operator.ts';
 
@@ -55,6 +55,13 @@ async function takeOverAndUninstall(sandbox: Sandbox, client: Client): Promise<v
   await client.delete(kinds.pods, ownPodName, { namespace, gracePeriodSeconds: 0 });
 }
 
+const agentAccess: readonly Resource[] = [
+  kinds.roles,
+  kinds.roleBindings,
+  kinds.clusterRoles,
+  kinds.clusterRoleBindings,
+];
+
 test('the Go operator can read everything it needs, and would upgrade each node once and replace no Machine', async () => {
   const { client } = administrator;
   const { namespace } = sandbox;
@@ -91,17 +98,15 @@ test('its objects can be made again: rights by the names that agents of both ope
   const { namespace, url: apiServerUrl } = sandbox;
   // As docs/take-over.md says: what this operator has made for agents goes first.
   const labelSelector = 'app.kubernetes.io/part-of=wicd';
-  for (const resource of [kinds.clusterRoles, kinds.clusterRoleBindings] as const) {
-    for (const { metadata } of (await client.list(resource as typeof kinds.clusterRoles, { labelSelector })).items)
-      await client.delete(resource, metadata.name ?? '');
+  for (const resource of agentAccess) {
+    const place = resource.namespaced ? { namespace } : {};
+    const { items } = await client.list(resource, { labelSelector, ...place });
+    for (const { metadata } of items) await client.delete(resource, metadata.name ?? '', place);
   }
-  for (const resource of [kinds.roles, kinds.roleBindings] as const) {
-    const { items } = await client.list(resource as typeof kinds.roles, { labelSelector, namespace });
-    for (const { metadata } of items) await client.delete(resource, metadata.name ?? '', { namespace });
-  }
-  const userData = goClusterObjects({ namespace, apiServerUrl, authorizedKey: 'ssh-ed25519 AAAA\n' }).at(-1)?.object as
-    | kinds.SecretObject
-    | undefined;
+  const authorizedKey = 'ssh-ed25519 AAAA\n';
+  const userData: kinds.SecretObject | undefined = goClusterObjects({ namespace, apiServerUrl, authorizedKey }).at(
+    -1,
+  )?.object;
   for (const { resource, object } of goClusterObjects({ namespace, apiServerUrl })) {
     const { name = '', namespace: place } = object.metadata;
     const options = place === undefined ? {} : { namespace: place };

@@ -43,11 +43,6 @@ export async function turnIntoGoCluster(
   await client.create(kinds.configMaps, goLock(namespace, pod.metadata.uid ?? ''));
 }
 
-/** Ends the pod that leads, as the deletion of its Deployment does. */
-export async function endGoOperator(client: Client, namespace: string): Promise<void> {
-  await client.delete(kinds.pods, goPodName, { namespace, gracePeriodSeconds: 0 });
-}
-
 /** Gives the Node what the Go operator writes there. Returns the host key that it had. */
 export async function markGoNode(client: Client, { name, pin }: GoNode): Promise<string> {
   const { metadata } = await client.get(kinds.nodes, name);

@@ -27,7 +27,7 @@ const dated = `${dir.agentCerts}\\wicd-client-2026-01-02-03-04-05.pem`;
 export async function turnIntoGoWindowsHost(host: WindowsHost, { cluster, namespace }: RealScene): Promise<GoTraces> {
   const { drive } = host;
   await new AgentService(host).stop();
-  const services = [...Object.values(serviceName)].reverse();
+  const services = Object.values(serviceName).toReversed();
   for (const name of services) await host.exec(`sc.exe stop ${name}`);
   for (const name of services) await untilStopped(host, name);
   for (const folder of ownFolders) await drive.remove(folder);
