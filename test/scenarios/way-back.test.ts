@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { namespaceName, nodeAnnotation, nodeLabel, secretKey, secretName } from '../../src/contract/names.ts';
 import type { Client } from '../../src/kube/client.ts';
 import type { Resource } from '../../src/kube/resource.ts';
@@ -50,7 +50,8 @@ async function takeOverAndUninstall(sandbox: Sandbox, client: Client): Promise<v
     await using operator = startOperator(sandbox, { clock, release: { version }, kubeconfig, settings });
     const taken = async () =>
       (await operator.instances()).filter(({ status }) => status?.upgrade?.soaked !== undefined).length;
-    await expect.poll(taken, { timeout: 120_000, interval: 100 }).toBe(hosts + machines);
+    const limits = { timeout: 120_000, interval: 100 };
+    await vi.waitUntil(async () => (await taken()) === hosts + machines, limits);
   }
   await client.delete(kinds.pods, ownPodName, { namespace, gracePeriodSeconds: 0 });
 }
