@@ -10,6 +10,9 @@ import { payloadFor } from '#node/payload.ts';
 import type { PayloadSource } from '#node/payload-source.ts';
 import { runOperator } from '#operator/operator.ts';
 import { defaultSettings } from '#operator/settings.ts';
+import { turnIntoGoCluster } from '#sandbox/go-operator/cluster.ts';
+import { turnIntoGoHost } from '#sandbox/go-operator/host.ts';
+import { goPodName, goVersion } from '#sandbox/go-operator/objects.ts';
 import { endFaultAnnotation } from '#sandbox/machines/cluster/end-faults.ts';
 import { faults } from '#sandbox/machines/faults.ts';
 import type { SimulatedHost } from '#sandbox/machines/host/host.ts';
@@ -56,6 +59,12 @@ async function start(spec: SandboxSpec): Promise<RunningSandbox> {
       await stopOperator();
       stopOperator = startVersion(release);
     },
+    becomeGoCluster: async () => {
+      await stopOperator();
+      stopOperator = async () => undefined;
+      await leaveAsGoOperator(sandbox, client);
+      return { version: goVersion, pod: goPodName };
+    },
     [Symbol.asyncDispose]: async () => {
       await stopOperator();
       await client.close();
@@ -92,6 +101,13 @@ function startOperator(
     stop.abort(new Error('the sandbox stops this operator'));
     await running;
   };
+}
+
+async function leaveAsGoOperator(sandbox: Sandbox, client: Client): Promise<void> {
+  const { url: apiServerUrl, ca, namespace, hosts } = sandbox;
+  for (const host of hosts) await turnIntoGoHost(host, { apiServerUrl, ca, namespace, clock: systemClock });
+  const nodes = hosts.map(({ spec }) => ({ name: spec.name, address: spec.name, pin: 'node' as const }));
+  await turnIntoGoCluster(client, nodes, { apiServerUrl, namespace });
 }
 
 function machineOf(host: SimulatedHost, sandbox: Sandbox): ReturnType<RunningSandbox['hosts']>[number] {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { maxReportBytes, reportName } from '#contract/agent-report.ts';
 import type { Client } from '#kube/client.ts';
 import type { KubeResource, WatchEvent } from '#kube/resource.ts';
-import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts';
+import { type ConfigMap, configMaps, type Node, nodes, type SecretObject } from '#kube/resources.ts';
 import { type MachineConfig, machineConfigs, networkConfigs } from '#kube/resources-openshift.ts';
 import {
   cloudConfigText,
@@ -17,7 +17,7 @@ import { openshiftFacts } from './openshift.ts';
 import { maxRequestCharacters } from '#contract/csr-request.ts';
 import { signer } from '#contract/names.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
-import { slimClient, slimConfigMap, slimRequest, slimMachineConfig, slimNode } from './slim.ts';
+import { slimClient, slimConfigMap, slimRequest, slimMachineConfig, slimNode, slimSecret } from './slim.ts';
 
 const node: Node = {
   metadata: { name: 'n', annotations: { a: 'b' } },
@@ -155,6 +155,15 @@ function serverOf(objects: readonly KubeResource[]) {
   } as unknown as Pick<Client, 'list' | 'watch'>;
   return { client: slimClient(client), asked };
 }
+
+test('forgets the token that never expires, and nothing else of Secrets', () => {
+  const secret = (name: string): SecretObject => ({ metadata: { name }, type: 't', data: { token: 'eA==' } });
+  expect(slimSecret(secret('windows-instance-config-daemon'))).toEqual({
+    metadata: { name: 'windows-instance-config-daemon' },
+    type: 't',
+  });
+  expect(slimSecret(secret('cloud-private-key'))).toEqual(secret('cloud-private-key'));
+});
 
 test('slims pages, and keeps what goes with them', async () => {
   const { client, asked } = serverOf([node]);

@@ -1,7 +1,7 @@
 import { isRecord } from '#base/fields.ts';
 import { isReportName, maxReportBytes } from '#contract/agent-report.ts';
 import { maxRequestCharacters } from '#contract/csr-request.ts';
-import { signer } from '#contract/names.ts';
+import { secretName, signer } from '#contract/names.ts';
 import { credentialIdKey } from '#contract/token-id.ts';
 import { workerFile } from '#contract/worker-files.ts';
 import type { Client, ListOptions, WatchOptions } from '#kube/client.ts';
@@ -13,6 +13,8 @@ import {
   configMaps,
   type Node,
   nodes,
+  type SecretObject,
+  secrets,
 } from '#kube/resources.ts';
 import { type MachineConfig, machineConfigs } from '#kube/resources-openshift.ts';
 import { kubeletUnitName, renderedPrefix } from './ignition.ts';
@@ -57,6 +59,13 @@ export function slimNode(node: Node): Node {
   if (!isRecord(node.status)) return node;
   const kept = Object.entries(node.status).filter(([member]) => !unusedStatus.has(member));
   return { ...node, status: Object.fromEntries(kept) };
+}
+
+/** Drops the token that never expires: only whether there is one counts. */
+export function slimSecret(secret: SecretObject): SecretObject {
+  if (secret.metadata.name !== secretName.agentToken) return secret;
+  const { data: _, ...rest } = secret;
+  return rest;
 }
 
 const unusedStatus: ReadonlySet<string> = new Set(['images', 'volumesAttached', 'volumesInUse']);
@@ -126,6 +135,7 @@ const slimmers: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   [`${configMaps.plural}.${configMaps.group}`, slimConfigMap],
   [`${certificateSigningRequests.plural}.${certificateSigningRequests.group}`, slimRequest],
   [`${machineConfigs.plural}.${machineConfigs.group}`, slimMachineConfig],
+  [`${secrets.plural}.${secrets.group}`, slimSecret],
 ]);
 
 function entries(list: unknown, member: string, wanted: readonly string[]): unknown {

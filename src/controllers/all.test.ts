@@ -9,6 +9,8 @@ import { settle } from '../../test/kit/manual-clock.ts';
 import { benchNamespace as namespace, sourceBench } from '../../test/kit/source-bench.ts';
 import { type AllParts, createControllers, optionalResources, permissions } from './all.ts';
 
+const settings = { ...benchSettings, allowLastingTokens: false };
+
 function setUp(more: Partial<AllParts> = {}) {
   const bench = sourceBench();
   onTestFinished(() => bench[Symbol.asyncDispose]());
@@ -18,7 +20,7 @@ function setUp(more: Partial<AllParts> = {}) {
   const parts: AllParts = {
     ...bench.parts,
     facts,
-    settings: benchSettings,
+    settings,
     kind: 'openshift',
     serverVersion: 'v1.33.0',
     kubeletVersion: 'v1.33.0',
@@ -53,7 +55,7 @@ const always = [
   'csr',
   'lifecycle',
 ];
-const proxied = { ...benchSettings, proxy: { NO_PROXY: '' } };
+const proxied = { ...settings, proxy: { NO_PROXY: '' } };
 const noMachines = { serves: ({ plural }: Resource) => plural !== 'machines' };
 const nothing = { serves: () => false };
 const onlyMachines = { serves: ({ plural }: Resource) => plural.startsWith('machine') };

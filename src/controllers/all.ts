@@ -44,7 +44,7 @@ export interface AllParts
   /** From 0 to 1. */
   random: () => number;
   hosts: Pick<lifecycle.LifecycleLimits, 'joins' | 'uploads'>;
-  settings: OperatorSettings & { keepsPrivateKeys?: boolean };
+  settings: OperatorSettings & agentAccess.AgentAccessParts['settings'] & { keepsPrivateKeys?: boolean };
   /** Go duration for which agents request their certificates. */
   certificateLifetime: string;
   facts: FactsSource;

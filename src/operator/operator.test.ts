@@ -175,6 +175,7 @@ test('watches no Secrets but those it needs', async () => {
     'secrets.v1 namespace=openshift-config fieldSelector=metadata.name=pull-secret',
     'secrets.v1 namespace=openshift-machine-api fieldSelector=metadata.name=windows-user-data',
     'secrets.v1 namespace=openshift-windows-machine-config-operator fieldSelector=metadata.name=cloud-private-key',
+    'secrets.v1 namespace=openshift-windows-machine-config-operator fieldSelector=metadata.name=windows-instance-config-daemon',
     'secrets.v1 namespace=openshift-windows-machine-config-operator fieldSelector=metadata.name=windows-machine-config-operator-tls',
   ]);
 });

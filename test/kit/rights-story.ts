@@ -130,6 +130,15 @@ export async function tamper({ admin, namespace }: FreshCluster): Promise<void> 
   await expect.poll(label, patience).toBe(exporterService.name);
   const account = async () => (await admin.get(kinds.serviceAccounts, agentName, { namespace })).metadata.labels;
   await expect.poll(account, patience).toBeDefined();
+  await expectTokenDeleted(admin, namespace);
+}
+
+/** A token that never expires, as agents of the Go operator share one. */
+async function expectTokenDeleted(admin: FreshCluster['admin'], namespace: string): Promise<void> {
+  const annotations = { 'kubernetes.io/service-account.name': agentName };
+  const metadata = { name: secretName.agentToken, namespace, annotations };
+  await admin.create(kinds.secrets, { metadata, type: 'kubernetes.io/service-account-token' });
+  await expect.poll(() => admin.find(kinds.secrets, secretName.agentToken, { namespace }), patience).toBeUndefined();
 }
 
 /** Takes from the Service of the exporters what the operator has to put back. */

@@ -15,6 +15,7 @@ export function sandboxDouble(
     readFile: async () => undefined,
     setAuthorizedKeys: async () => undefined,
     replaceOperator: async () => undefined,
+    becomeGoCluster: async () => ({ version: 'go', pod: 'go' }),
     [Symbol.asyncDispose]: async () => undefined,
     ...over,
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'vitest';
 import { startWmco } from '../kit/wmco-process.ts';
 
-/** `wmco sandbox --story upgrade` and `--story rollback` as processes. */
+/** `wmco sandbox --story upgrade`, `--story rollback` and `--story takeover` as processes. */
 
 function temporaryFolder(): Disposable & { path: string } {
   const path = mkdtempSync(join(tmpdir(), 'wmco-story-'));
@@ -46,3 +46,19 @@ test.concurrent('the story of a roll-back ends by itself, after the next version
   for (const host of ['win-1', 'win-2', 'win-3']) expect(after).toMatch(new RegExp(`${host} +has soaked: `));
   expect([wmco.err(), readdirSync(folder.path)]).toEqual(['', []]);
 }, 360_000);
+
+test.concurrent('the story of a take-over from the Go operator ends by itself, with nothing of it left', async ({
+  expect,
+}) => {
+  using folder = temporaryFolder();
+  await using wmco = play('takeover', folder);
+  expect(await wmco.ended(200_000)).toBe(0);
+  const out = wmco.out();
+  for (const host of ['win-1', 'win-2', 'win-3', 'win-4']) {
+    expect(out.match(outOfService(host))).toHaveLength(1);
+    expect(out).toMatch(new RegExp(`^ {3}${host} was out of service for \\S+ m?s; it was not rebooted`, 'm'));
+  }
+  expect(out).toMatch(/At most [12] of 4 Nodes were out of service at once/);
+  expect(out.match(/^ {3}gone: /gm)).toHaveLength(3);
+  expect([wmco.err(), readdirSync(folder.path)]).toEqual(['', []]);
+}, 240_000);

@@ -7,9 +7,10 @@ import type { Client } from '../../src/kube/client.ts';
 import { configMaps, pods } from '../../src/kube/resources.ts';
 import { adoptSteps } from '../../src/node/lifecycle/configure/steps.ts';
 import type { SimulatedHost } from '../../src/sandbox/machines/host/host.ts';
+import { goVersion } from '../../src/sandbox/go-operator/objects.ts';
 import { type Sandbox, startSandbox } from '../../src/sandbox/sandbox.ts';
 import { fastClock } from '../kit/fast-clock.ts';
-import { goVersion, turnIntoGoHost } from '../kit/go-host.ts';
+import { turnIntoOneGoHost } from '../kit/go-cluster.ts';
 import { fleetState, nodeState, reportOf } from '../kit/host-state.ts';
 import { withLateWatches } from '../kit/installed-hosts.ts';
 import { SandboxInstallation } from '../kit/sandbox-install.ts';
@@ -41,7 +42,7 @@ beforeAll(async () => {
     const instances = await operator.allReady(hostCount);
     for (const { status } of instances) await addPod(status?.node ?? '');
   }
-  await turnIntoGoHost(sandbox.host(goHost), client, sandbox.namespace);
+  await turnIntoOneGoHost(sandbox, client, goHost);
   fleetBeforeAdoption = await fleetState(sandbox);
 }, 120_000);
 afterAll(async () => {

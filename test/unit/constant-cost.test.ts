@@ -75,7 +75,9 @@ async function fleet(size: number) {
   await bench.startController();
   await bench.start(instancesController(parts));
   await bench.start(lifecycleController({ ...parts, ...hosts, payload }));
-  await bench.start(agentAccessController({ ...parts, facts, kind: 'openshift' }));
+  await bench.start(
+    agentAccessController({ ...parts, facts, kind: 'openshift', settings: { allowLastingTokens: false } }),
+  );
   await bench.start(agentReportsController(parts));
   await bench.start(servicesConfigController({ ...parts, facts, settings: benchSettings }));
   // Until nothing more is written.

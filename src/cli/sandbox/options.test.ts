@@ -54,6 +54,7 @@ test.each([
   ['remove', 2],
   ['upgrade', 4],
   ['rollback', 3],
+  ['takeover', 4],
 ])('the story %s has %i hosts and no Machines', (story, hosts) => {
   expect(read(['--story', story])).toMatchObject({ story, hosts, machines: 0 });
 });

@@ -20,7 +20,7 @@ export interface SandboxOptions {
 }
 
 /** Stories with their number of hosts. */
-const storyHosts = { remove: 2, upgrade: 4, rollback: 3, rotate: 2 } as const;
+const storyHosts = { remove: 2, upgrade: 4, rollback: 3, rotate: 2, takeover: 4 } as const;
 export type StoryName = keyof typeof storyHosts;
 const storyNames = Object.keys(storyHosts) as StoryName[];
 
@@ -50,7 +50,7 @@ const flags = {
   story: {
     value: 'name',
     values: storyNames,
-    help: 'show and explain: remove (a host), upgrade (all hosts to a new version), rollback (of a bad version)',
+    help: 'show and explain: remove (a host), upgrade (all hosts to a new version), rollback (of a bad version), takeover (from the Go operator)',
   },
 } as const satisfies Flags;
 

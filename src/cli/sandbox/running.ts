@@ -35,6 +35,13 @@ export interface SandboxRelease {
   kubelet?: 'broken';
 }
 
+/** The operator that this one replaces, as far as the sandbox has it. */
+export interface GoOperator {
+  version: string;
+  /** Its pod, which leads as long as it exists. */
+  pod: string;
+}
+
 /** A cluster, an operator and hosts in this process. */
 export interface RunningSandbox extends AsyncDisposable {
   kubeconfig: string;
@@ -47,6 +54,8 @@ export interface RunningSandbox extends AsyncDisposable {
   setAuthorizedKeys(host: string, lines: readonly string[]): Promise<void>;
   /** Stops the operator and starts that of another version, as an update of its Deployment does. */
   replaceOperator(release: SandboxRelease): Promise<void>;
+  /** Stops the operator, and gives hosts and cluster the state in which the Go operator leaves them, which then runs. */
+  becomeGoCluster(): Promise<GoOperator>;
   /** Aborted with the reason when the operator exits by itself. */
   operatorExit: AbortSignal;
 }

@@ -21,11 +21,13 @@ const access: readonly Resource<AccessObject>[] = [
   kinds.clusterRoleBindings,
 ];
 
+const settings = { allowLastingTokens: false };
+
 function begin(facts = fixedFacts(), kind: 'openshift' | 'kubernetes' = 'openshift') {
   const bench = sourceBench();
   onTestFinished(() => bench[Symbol.asyncDispose]());
   const { api } = bench;
-  const controller = agentAccessController({ ...bench.parts, facts, kind });
+  const controller = agentAccessController({ ...bench.parts, facts, kind, settings });
   const all = () =>
     access.flatMap(resource =>
       api

@@ -1,7 +1,7 @@
 import type { FactsSource } from '#cluster/facts-source.ts';
 import type { Installation } from '#cluster/installation.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { agentName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { agentName, nodeAnnotation, nodeLabel, secretName } from '#contract/names.ts';
 import { versionOfServicesConfigMap } from '#contract/version.ts';
 import { windowsInstanceGroup } from '#contract/windows-instance/resource.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
@@ -10,15 +10,24 @@ import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
+import type { Informer } from '#kube/informer/informer.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
-import type { ConfigMap, Node } from '#kube/resources.ts';
+import { type ConfigMap, type Node, type SecretObject, secrets } from '#kube/resources.ts';
 import { hasCloudNodeManager } from '#node/desired/services.ts';
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { differenceTo, mergeObject } from './decide.ts';
 import { type AccessObject, kubeProxyRole, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
-import { findIn, observeNode, observeShared, type AccessInformers, informersFrom } from './observe.ts';
+import { isLastingToken, lastingTokenPermission } from './lasting-token.ts';
+import {
+  findIn,
+  mayHaveFormerAgents,
+  observeNode,
+  observeShared,
+  type AccessInformers,
+  informersFrom,
+} from './observe.ts';
 
 const rbac = 'rbac.authorization.k8s.io';
 const writing = [...reading, 'create', 'update', 'delete'] as const;
@@ -38,6 +47,7 @@ export const permissions: readonly Permission[] = [
     resources: ['certificatesigningrequests'],
     verbs: ['create', 'get', ...reading],
   },
+  lastingTokenPermission,
 ];
 
 /**
@@ -56,21 +66,50 @@ export interface AgentAccessParts extends ControllerParts {
   facts: FactsSource;
   installation: Pick<Installation, 'problem'>;
   kind: 'openshift' | 'kubernetes';
+  settings: {
+    /** Agents of this operator may use the token that never expires. */
+    allowLastingTokens: boolean;
+  };
 }
 
 /** Keeps the RBAC objects of agents: shared ones, and for each agent access to its own Node. */
 export function agentAccessController(parts: AgentAccessParts): Controller {
   const { informers, namespace, facts } = parts;
   const sources = informersFrom(informers, namespace);
+  const lastingToken = informers.get(secrets, { namespace, fieldSelector: `metadata.name=${secretName.agentToken}` });
   const shared: Key = { namespace, name: agentName };
+  const reconcileAll = async (pass: Pass) => {
+    const outcome = await reconcileShared(sources, parts, pass);
+    const isNeeded = parts.settings.allowLastingTokens || mayHaveFormerAgents(sources, parts.version);
+    if (!isNeeded) await removeLastingToken(lastingToken, parts, pass);
+    return outcome;
+  };
   return new Controller({
     ...parts,
     name: 'agent-access',
     concurrency: 20,
-    watches: [...watchesOf(sources, shared), watchingFacts(facts, shared)],
+    watches: [
+      ...watchesOf(sources, shared),
+      watching({ source: lastingToken, keys: () => [shared] }),
+      watchingFacts(facts, shared),
+    ],
     reconcile: (key, pass) =>
-      key.namespace === '' ? reconcileNode(key.name, sources, parts, pass) : reconcileShared(sources, parts, pass),
+      key.namespace === '' ? reconcileNode(key.name, sources, parts, pass) : reconcileAll(pass),
   });
+}
+
+/** With the Secret, the API server forgets the token, wherever it is. */
+async function removeLastingToken(
+  { store }: Pick<Informer<SecretObject>, 'store'>,
+  { client, installation }: AgentAccessParts,
+  { log, signal }: Pass,
+): Promise<void> {
+  const [found] = store.list();
+  if (found === undefined || !isLastingToken(found)) return;
+  // Nodes keep running when the operator is uninstalled.
+  if ((await installation.problem(signal)) !== undefined) return;
+  log.info('Deleting the token that never expires: no agent needs it', { Secret: found.metadata.name });
+  await deleteObject(client, secrets, found, signal);
 }
 
 function watchesOf({ nodes, configMaps, instances, access }: AccessInformers, shared: Key): Watch[] {

@@ -85,6 +85,19 @@ export function observeShared(
   };
 }
 
+/**
+ * Whether an agent of the Go operator may still need the token that all of them share: also one on a Node that no instance has recorded,
+ * whatever the reason.
+ */
+export function mayHaveFormerAgents(sources: AccessInformers, version: string): boolean {
+  const former = formerVersions(sources);
+  const mayHaveOne = (node: Node) => {
+    const { record, ...rest } = accessNode(node, sources);
+    return agentOf({ record, ...rest, mayBeAdopted: true }, former, version) === 'former';
+  };
+  return former.size > 0 && sources.nodes.store.list().some(mayHaveOne);
+}
+
 export interface ObservedNode {
   uid: string;
   agent: AgentKind;

@@ -10,6 +10,8 @@ import { benchNamespace as namespace, benchVersion, sourceBench } from '../../..
 import { agentAccessController } from './controller.ts';
 
 /** The controller with two configured hosts. */
+const settings = { allowLastingTokens: false };
+
 async function begin() {
   const bench = sourceBench();
   onTestFinished(() => bench[Symbol.asyncDispose]());
@@ -27,7 +29,9 @@ async function begin() {
     const annotations = { [nodeAnnotation.version]: benchVersion };
     api.put(nodes, { metadata: { name, uid: name, labels: { 'kubernetes.io/os': 'windows' }, annotations } });
   }
-  await bench.start(agentAccessController({ ...parts, installation, facts: fixedFacts(), kind: 'openshift' }));
+  await bench.start(
+    agentAccessController({ ...parts, installation, facts: fixedFacts(), kind: 'openshift', settings }),
+  );
   const kinds: readonly Resource[] = [roles, roleBindings, clusterRoles, clusterRoleBindings];
   const permissionsOf = (node: string) =>
     kinds.flatMap(kind => api.all(kind).filter(({ metadata }) => metadata.name?.endsWith(`:${node}`) ?? false)).length;

@@ -80,6 +80,30 @@ test('a Node without an SSH host key, as the Go operator configured it, has the 
   expectUntouched(host);
 });
 
+const cordons: [name: string, label: boolean, annotations: Record<string, string>, stays: boolean][] = [
+  ['of the Go operator, which was ended in an upgrade, is removed', true, {}, false],
+  ['of an administrator stays', false, {}, true],
+  [
+    'of an administrator stays in an upgrade of this operator',
+    true,
+    { [nodeAnnotation.desiredServices]: `${old}:a:b` },
+    true,
+  ],
+];
+test.each(cordons)('the cordon of a Node that is adopted: one %s', async (_, hasLabel, annotations, stays) => {
+  const { lab } = await configuredLab(annotations);
+  const labels = hasLabel ? { [nodeLabel.upgrading]: 'true' } : {};
+  const body = { metadata: { labels }, spec: { unschedulable: true } };
+  await lab.client.patch(nodes, 'win-5', { type: 'merge', body });
+  lab.start();
+  await lab.add();
+  await lab.ready();
+  const isMarked = async () => (await lab.node())?.metadata.labels?.[nodeLabel.upgrading] !== undefined;
+  await until(async () => !(await isMarked()));
+  const { spec, metadata } = (await lab.node()) ?? { metadata: {} };
+  expect([spec?.unschedulable ?? false, metadata.annotations?.[nodeAnnotation.cordoned]]).toEqual([stays, undefined]);
+});
+
 test('it is adopted once: another operator only reports it', async () => {
   const { lab, host } = await configuredLab();
   const first = lab.start();

@@ -70,6 +70,24 @@ const uses: [text: string, nodes: Node[], instances: WindowsInstance[], want: st
     [instance('a', { version: 'v1' }), instance('b', { version: 'v2' })],
     ['v1', 'v2'],
   ],
+  [
+    'the versions of an upgrade from which the host can go back',
+    [],
+    [instance('a', { version: 'v2', upgrade: { from: 'v1', to: 'v2', ready: 'now', fromAgent: 'a' } })],
+    ['v2', 'v1'],
+  ],
+  [
+    'both versions of an upgrade that has not come to its end',
+    [],
+    [instance('a', { version: 'v1', upgrade: { from: 'v1', to: 'v2', activated: 'now' } })],
+    ['v1', 'v2'],
+  ],
+  [
+    'no former version of a host that had no set of files, as one of the Go operator, and is in service',
+    [],
+    [instance('a', { version: 'v2', upgrade: { from: 'v1', to: 'v2', activated: 'now', ready: 'now' } })],
+    ['v2'],
+  ],
   ['each once', [], [instance('a', { version: 'v1' }), instance('b', { version: 'v1' })], ['v1']],
   ['none of a host that joins', [], [instance('a'), instance('b', bound)], []],
   [

@@ -50,7 +50,10 @@ function versionsInUse(nodes: ServicesConfigStores['nodes'], instances: Services
 /** Index of instances by recorded version, and of Windows Nodes by the versions in their annotations. */
 export const byVersion = 'version';
 
-/** Also those of its upgrade: it goes to one of them, and can go back to the other. */
+/**
+ * Also those of its upgrade: it goes to one of them, and can go back to the other. A host that had no set of files, such as one of the
+ * Go operator, cannot go back once it is in service.
+ */
 export function recordedVersions({ status }: WindowsInstance): string[] {
   const { version = '', upgrade } = status ?? {};
   const versions = [version, ...(upgrade === undefined ? [] : versionsOf(upgrade))];

@@ -28,8 +28,17 @@ export async function showRollout(
   { cluster, lines }: { cluster: WatchedCluster; lines: UpgradeLines },
   deps: StoryDeps,
 ): Promise<void> {
-  const { terminal, sandbox } = deps;
-  await sandbox.replaceOperator(release);
+  await deps.sandbox.replaceOperator(release);
+  await showUpgrades(until, { cluster, lines }, deps);
+}
+
+/** Shows what hosts do until it is so. */
+export async function showUpgrades(
+  until: { what: string; isSo: (hosts: readonly WindowsInstance[]) => boolean },
+  { cluster, lines }: { cluster: WatchedCluster; lines: UpgradeLines },
+  deps: StoryDeps,
+): Promise<void> {
+  const { terminal } = deps;
   const isDone = () => {
     const view = cluster.view();
     for (const { host, text } of lines.next(view, terminal.clock.now()))

@@ -11,10 +11,20 @@ export interface UpgradeLine {
 
 type Seen = Pick<ClusterView, 'instances' | 'nodes'>;
 
-/** When it happened, if it has, and what to say about it. */
-const milestones: readonly [at: (upgrade: InstanceUpgrade) => string | undefined, text: Text][] = [
+type Milestone = readonly [at: (upgrade: InstanceUpgrade) => string | undefined, text: Text];
+
+const swapped: readonly Milestone[] = [
   [({ staged }) => staged, ({ to }) => `has the files of ${to}; its Node is still in service`],
   [({ activated }) => activated, ({ from, to }) => `swaps the files of ${from} for those of ${to}`],
+];
+/** A host of the Go operator has no set of files that it could swap. */
+const setUpAgain: readonly Milestone[] = [
+  [({ staged }) => staged, ({ from }) => `is adopted with ${from}; its Node is still in service`],
+  [({ activated }) => activated, ({ from, to }) => `is cleaned of ${from} and set up with ${to}`],
+];
+
+/** When it happened, if it has, and what to say about it. */
+const later: readonly Milestone[] = [
   [({ failed }) => failed?.at, ({ failed }) => `failed: ${failed?.code}: ${failed?.message}`],
   [({ rolledBack }) => rolledBack, ({ from }) => `runs ${from} again`],
   [({ soaked }) => soaked, ({ to }) => `has soaked: ${to} works here`],
@@ -27,13 +37,18 @@ export class UpgradeLines {
   readonly outMs = new Map<string, number>();
   /** The largest number of Nodes that were out of service at once. */
   mostOut = 0;
+  readonly #milestones: readonly Milestone[];
   readonly #told = new Set<string>();
   readonly #outSinceMs = new Map<string, number>();
+
+  constructor(how: 'swap' | 'set up again' = 'swap') {
+    this.#milestones = [...(how === 'swap' ? swapped : setUpAgain), ...later];
+  }
 
   /** Lines for the changes since the last call. */
   next({ instances, nodes }: Seen, nowMs: number): UpgradeLine[] {
     const reached = instances.flatMap(({ metadata, status }) =>
-      status?.upgrade === undefined ? [] : this.#milestones(metadata.name ?? '', status.upgrade),
+      status?.upgrade === undefined ? [] : this.#reached(metadata.name ?? '', status.upgrade),
     );
     const moved = nodes.flatMap(node => this.#service(node, nowMs));
     this.mostOut = Math.max(this.mostOut, this.#outSinceMs.size);
@@ -44,8 +59,8 @@ export class UpgradeLines {
     return [...before, ...moved, ...after].map(({ host, text }) => ({ host, text }));
   }
 
-  #milestones(host: string, upgrade: InstanceUpgrade): (UpgradeLine & { milestone: number })[] {
-    return milestones.flatMap(([at, text], milestone) => {
+  #reached(host: string, upgrade: InstanceUpgrade): (UpgradeLine & { milestone: number })[] {
+    return this.#milestones.flatMap(([at, text], milestone) => {
       const key = `${host} ${upgrade.to} ${milestone} ${at(upgrade)}`;
       if (at(upgrade) === undefined || this.#told.has(key)) return [];
       this.#told.add(key);

@@ -2,7 +2,7 @@ import { timestamp } from '#base/clock.ts';
 import { isBeingRemoved } from '#cluster/instance-removal.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { InventoryIdentity, Inventory } from '#contract/inventory.ts';
-import { nodeAnnotation, serviceName } from '#contract/names.ts';
+import { nodeAnnotation, nodeLabel, serviceName } from '#contract/names.ts';
 import type {
   InstanceHost,
   InstanceIdentity,
@@ -21,6 +21,17 @@ export function isAdoptable({ node, record }: ConfigureJourney, reportedName: st
   // A host that is yet to be renamed is not the host of that Node.
   if (isRecorded || node?.name !== reportedName) return false;
   return Object.hasOwn(node.annotations, nodeAnnotation.version);
+}
+
+/**
+ * The Go operator was ended while it upgraded the Node: the cordon is that of an operator, which the label shows, and not of an
+ * administrator. This operator always sets the other annotation with the label.
+ */
+export function isLeftCordoned({ node, record }: ConfigureJourney): boolean {
+  if (node === undefined || record.known.host !== undefined) return false;
+  const { labels, annotations, unschedulable } = node;
+  const isOurs = Object.hasOwn(annotations, nodeAnnotation.desiredServices);
+  return unschedulable && Object.hasOwn(labels, nodeLabel.upgrading) && !isOurs;
 }
 
 /** Records the Node and what the agent on the host uses. The version that a Node reports is trusted this once. */

@@ -2,12 +2,13 @@ import { isNodeName } from '#base/dns-name.ts';
 import { isIpv4 } from '#base/ipv4.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { Inventory } from '#contract/inventory.ts';
+import { nodeAnnotation } from '#contract/names.ts';
 import type { InstanceHost } from '#contract/windows-instance/resource.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { nameSourceOf } from '../../desired/services.ts';
 import { addTokens } from '../../record.ts';
 import type { Step } from '../step.ts';
-import { adoptNode, findPredecessors, isAdoptable, takeOver } from './adopt.ts';
+import { adoptNode, findPredecessors, isAdoptable, isLeftCordoned, takeOver } from './adopt.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkName } from './name-check.ts';
 import { checkCluster } from './remedies.ts';
@@ -28,6 +29,8 @@ export const claimName: Step<ConfigureJourney> = {
     const predecessors = check(journey, name);
     journey.claimedName = name;
     const host = hostOf(journey, name);
+    // Before the record, which would be complete without it after a crash.
+    if (isLeftCordoned(journey)) await journey.deps.nodes.annotate(name, { [nodeAnnotation.cordoned]: '' }, signal);
     if (isAdoptable(journey, reportedName(journey.inventory))) await adoptNode(journey, host, predecessors);
     await takeOver(journey, host, predecessors, signal);
   },
