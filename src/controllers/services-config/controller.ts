@@ -27,7 +27,7 @@ import { type ConfigMap, configMaps, type Node, nodes } from '#kube/resources.ts
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import { saltInformers, saltPermission, SettingsSalt } from '#node/inputs/settings-salt.ts';
+import { clusterSalt, saltPermission } from '#node/inputs/settings-salt.ts';
 import { decide, type ServicesConfigFacts, type StoredServices } from './decide.ts';
 import { byVersion, isServices, markedVersions, observe, recordedVersions } from './observe.ts';
 
@@ -61,10 +61,10 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
   sources.instances.addIndex(byVersion, recordedVersions);
   sources.nodes.addIndex(byVersion, markedVersions);
   sources.maps.addIndex(byServicesVersion, servicesVersion);
-  const saltSources = saltInformers(parts);
+  const { salt, salted } = clusterSalt(parts);
   const stores = {
     facts,
-    salt: new SettingsSalt(saltSources),
+    salt,
     settings: parts.settings,
     configMaps: sources.maps.store,
     nodes: sources.nodes.store,
@@ -78,7 +78,7 @@ export function servicesConfigController(parts: ServicesConfigParts): Controller
       watchingFacts(facts, key),
       watching({ source: sources.maps, predicate: matching(isServices), keys: () => [key] }),
       watching({ source: sources.nodes, predicate: versionMarks, keys: () => [key] }),
-      ...saltSources.map(([source]) => watching({ source, keys: () => [key] })),
+      ...salted.map(source => watching({ source, keys: () => [key] })),
       watching({
         source: sources.instances,
         predicate: changed<WindowsInstance>(each => [boundNode(each), recordedVersions(each)]),

@@ -30,7 +30,7 @@ import { LastLogins } from './last-logins.ts';
 import { InstanceKeys } from './instance-keys.ts';
 import { KeyRing } from './key-ring.ts';
 import { KeyStore, keyStorePermissions } from './key-store.ts';
-import { saltInformers, saltPermission, SettingsSalt } from './settings-salt.ts';
+import { clusterSalt, saltPermission, type SettingsSalt } from './settings-salt.ts';
 import { missingInput, PendingInputError } from './missing-input.ts';
 import { loadInstanceKey } from './private-key.ts';
 import { type Account, type IssuedToken, issueToken } from './tokens.ts';
@@ -88,13 +88,11 @@ export function hostInputSource(parts: HostInputParts): HostInputSource {
   const isOpenshift = parts.kind === 'openshift';
   const storedKeys = named(namespace, secretName.privateKeys);
   const keyStore = new KeyStore({ ...parts, informer: storedKeys });
-  const saltSources = saltInformers(parts);
   const sources: Sources = {
     keyRing: new KeyRing(named(namespace, secretName.privateKey), keyStore, namespace),
     keyStore,
     instanceKeys: new InstanceKeys(parts.client, parts.clock),
-    salt: new SettingsSalt(saltSources, storedKeys),
-    salted: [storedKeys, ...saltSources.map(([informer]) => informer)],
+    ...clusterSalt(parts),
     tls: named(namespace, secretName.tls),
     pullSecret: isOpenshift ? named(namespaceName.config, secretName.pullSecret) : undefined,
     mirrors: mirrorResources.filter(parts.serves).map(resource => informers.get(resource)),
@@ -209,7 +207,7 @@ async function keepKey(
   signal: AbortSignal,
 ): Promise<void> {
   const hash = publicKeyHash(key.publicKey);
-  if (!settings.keepsPrivateKeys || keyStore.keys().some(each => publicKeyHash(each.publicKey) === hash)) return;
+  if (!settings.keepsPrivateKeys || keyStore.isStored(hash)) return;
   try {
     await keyStore.keep(key, salt.read(), signal);
   } catch (error) {

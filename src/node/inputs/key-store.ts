@@ -1,11 +1,10 @@
-import { toBase64 } from '#base/bytes.ts';
+import { textFromBase64, toBase64 } from '#base/bytes.ts';
 import type { Log } from '#base/log.ts';
 import { attempt } from '#base/errors.ts';
-import type { Secret } from '#base/secret.ts';
+import { ownMember } from '#base/fields.ts';
+import { Secret } from '#base/secret.ts';
 import { Slots } from '#base/waiting/slots.ts';
 import { keysAnnotation, secretName } from '#contract/names.ts';
-import { readObject } from '#contract/object.ts';
-import { secretData } from '#contract/secret-data.ts';
 import { parsePrivateKey, type PrivateKey } from '#host/keys/private-key.ts';
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import { isAlreadyExists, isConflict } from '#kube/api-error.ts';
@@ -57,25 +56,32 @@ export class KeyStore {
   /** The newest first. */
   keys(): readonly PrivateKey[] {
     const [object] = this.#parts.informer.store.list();
-    if (object !== this.#read.object) this.#read = { object, keys: this.#keysIn(object) };
+    // After a user has deleted the Secret, hosts are still reached until the process ends; each key is stored again when it works.
+    if (object !== undefined && object !== this.#read.object) this.#read = { object, keys: this.#keysIn(object) };
     return this.#read.keys;
+  }
+
+  isStored(hash: string): boolean {
+    const [object] = this.#parts.informer.store.list();
+    return keyIn(object, hash) !== undefined;
   }
 
   /** Stores the key as the newest one, unless it is there, and the salt that is in use. */
   async keep(key: PrivateKey, salt: Secret, signal: AbortSignal): Promise<void> {
     const hash = publicKeyHash(key.publicKey);
     await this.#change(found => {
-      const order = orderOf(found);
-      if (order.includes(hash)) return undefined;
-      const hasSalt = Object.hasOwn(found?.data ?? {}, saltMember) || salt.reveal() === '';
-      const [first = ''] = order;
+      // A user may have changed the entry.
+      if (keyIn(found, hash) !== undefined) return undefined;
+      const others = orderOf(found).filter(each => each !== hash);
+      const surplus = others.slice(0, Math.max(0, others.length + 1 - maxKeys));
+      const hasSalt = storedSalt(found) !== undefined || salt.reveal() === '';
       return {
         data: {
+          ...Object.fromEntries(surplus.map(each => [each, null])),
           [hash]: toBase64(key.pem.reveal()),
           ...(!hasSalt && { [saltMember]: toBase64(salt.reveal()) }),
-          ...(order.length >= maxKeys && { [first]: null }),
         },
-        order: [...order.slice(order.length >= maxKeys ? 1 : 0), hash],
+        order: [...others.slice(surplus.length), hash],
       };
     }, signal);
   }
@@ -125,33 +131,39 @@ export class KeyStore {
   }
 
   /** An entry that is not the key of its name is ignored: a user may have edited the Secret. */
-  #keysIn(object: SecretObject | undefined): PrivateKey[] {
-    const data = attempt(() => (object === undefined ? {} : secretData(readObject(object))));
-    if (!data.ok) {
-      this.#parts.log.warn('Reading stored private keys failed', { error: data.error });
-      return [];
-    }
-    const order = orderOf(object);
-    return order.toReversed().flatMap(hash => {
-      const pem = data.value[hash]?.reveal();
-      const key = attempt(() => (pem === undefined ? undefined : parsePrivateKey(pem)));
-      const isIt = key.ok && key.value !== undefined && publicKeyHash(key.value.publicKey) === hash;
-      if (!isIt) this.#parts.log.warn('Ignoring a stored private key that is not the one of its name', { hash });
-      return isIt ? [key.value as PrivateKey] : [];
+  #keysIn(object: SecretObject): PrivateKey[] {
+    const newest = orderOf(object).toReversed().slice(0, maxKeys);
+    return newest.flatMap(hash => {
+      const key = keyIn(object, hash);
+      if (key === undefined)
+        this.#parts.log.warn('Ignoring a stored private key that is not the one of its name', { hash });
+      return key === undefined ? [] : [key];
     });
   }
 }
 
 /** The salt in the Secret; undefined before the first key was stored. */
 export function storedSalt(object: SecretObject | undefined): Secret | undefined {
-  const data = attempt(() => object && secretData(readObject(object))[saltMember]);
-  return data.ok ? data.value : undefined;
+  const salt = textIn(object, saltMember);
+  return salt === undefined || salt === '' ? undefined : new Secret(salt);
+}
+
+function keyIn(object: SecretObject | undefined, hash: string): PrivateKey | undefined {
+  const pem = textIn(object, hash);
+  const key = attempt(() => (pem === undefined ? undefined : parsePrivateKey(pem)));
+  return key.ok && key.value !== undefined && publicKeyHash(key.value.publicKey) === hash ? key.value : undefined;
+}
+
+/** Each entry by itself: one that is no text must not hide the others. */
+function textIn(object: SecretObject | undefined, name: string): string | undefined {
+  const value: unknown = ownMember(object?.data ?? {}, name);
+  return typeof value === 'string' ? textFromBase64(value) : undefined;
 }
 
 /** Hashes of the stored keys; those that the annotation does not name are the oldest. */
 function orderOf(object: SecretObject | undefined): string[] {
-  const present = Object.keys(object?.data ?? {}).filter(name => /^[0-9a-f]{64}$/.test(name));
+  const present = new Set(Object.keys(object?.data ?? {}).filter(name => /^[0-9a-f]{64}$/.test(name)));
   const named = (object?.metadata.annotations?.[keysAnnotation.order] ?? '').split(',');
-  const known = [...new Set(named)].filter(hash => present.includes(hash));
-  return [...present.filter(hash => !known.includes(hash)).sort(), ...known];
+  const known = new Set(named.filter(hash => present.has(hash)));
+  return [...[...present].filter(hash => !known.has(hash)).sort(), ...known];
 }

@@ -16,32 +16,36 @@ export const saltPermission: Permission = {
   group: '',
   resources: ['secrets'],
   verbs: reading,
-  names: [secretName.privateKey, secretName.tls],
+  names: [secretName.privateKeys, secretName.privateKey, secretName.tls],
 };
 
 /** Secrets, each with the member that counts; the first one that exists decides. */
 type SaltSources = readonly (readonly [source: { store: { list(): SecretObject[] } }, member: string])[];
 
-/** Their changes may change the salt. */
-export function saltInformers({
-  informers,
-  namespace,
-}: Pick<ControllerParts, 'informers' | 'namespace'>): (readonly [Informer<SecretObject>, string])[] {
+/** The salt of this cluster, and the Secrets whose changes may change it. All who hash settings must have the same one. */
+export function clusterSalt({ informers, namespace }: Pick<ControllerParts, 'informers' | 'namespace'>): {
+  salt: SettingsSalt;
+  salted: readonly Informer<SecretObject>[];
+} {
   const named = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
-  return [
-    [named(secretName.privateKey), secretKey.privateKey],
-    [named(secretName.tls), secretKey.tlsKey],
+  const [stored, key, tls] = [named(secretName.privateKeys), named(secretName.privateKey), named(secretName.tls)];
+  const sources: SaltSources = [
+    [key, secretKey.privateKey],
+    [tls, secretKey.tlsKey],
   ];
+  return { salt: new SettingsSalt(sources, stored), salted: [stored, key, tls] };
 }
 
 /**
  * Known to the operator alone, for hashes of settings that may contain passwords. It is made of the shared SSH key; where each host
- * has a key of its own, of the TLS key. A Secret that is missing for a moment changes nothing.
+ * has a key of its own, of the TLS key; and stored with the first key that a host accepts. A Secret that is missing for a moment, or
+ * that a user has deleted, changes nothing.
  */
 export class SettingsSalt {
   readonly #sources: SaltSources;
   readonly #stored: { store: { list(): SecretObject[] } } | undefined;
   #last = new Secret('');
+  #isStored = false;
 
   constructor(sources: SaltSources, stored?: { store: { list(): SecretObject[] } }) {
     this.#sources = sources;
@@ -51,7 +55,9 @@ export class SettingsSalt {
   read(): Secret {
     // Stored with the first key, so that another key does not look like other settings to all hosts.
     const stored = storedSalt(this.#stored?.store.list()[0]);
-    if (stored !== undefined) return (this.#last = stored);
+    this.#isStored ||= stored !== undefined;
+    if (stored !== undefined) this.#last = stored;
+    if (this.#isStored) return this.#last;
     for (const [{ store }, member] of this.#sources) {
       const [object] = store.list();
       const found = attempt(() => object && secretData(readObject(object))[member]);

@@ -91,7 +91,8 @@ export class BudgetGrants implements Grants {
     const answer = await this.#change(facts => takeGrant(request, facts), signal, instance);
     if (answer.isGranted) {
       if (!this.#held.has(uid)) log.info('Took grant of the disruption budget', { instance: name, node, journey });
-      this.#held.set(uid, { grant: grantOf(request, clock.now()), takenMs: clock.now() });
+      const grant = this.#known.grants.find(each => each.uid === uid) ?? grantOf(request, clock.now());
+      this.#held.set(uid, { grant, takenMs: clock.now() });
       this.line.leave(uid);
     } else this.line.wait(request, answer.why, clock.monotonicMs());
     this.#finish(answer.isGranted ? undefined : uid, instance);
@@ -250,5 +251,9 @@ function takeGrant(request: GrantRequest, facts: BudgetFacts): Change {
   if (!answer.isGranted) return { grants, answer };
   // A former instance of the same node has its grant no longer.
   const others = grants.filter(({ node, uid }) => node !== request.node && uid !== request.uid);
-  return { grants: [...others, { ...grantOf(request, nowMs), ...(own && { sinceMs: own.sinceMs }) }], answer };
+  const grant = { ...grantOf(request, nowMs), ...(own && { sinceMs: own.sinceMs }) };
+  // The removal of the host of a replaced Machine must not end what the grant of the replacement stands for.
+  const isReplaced = own?.journey === 'replace' && request.journey === 'remove';
+  const { journey, machineSet = grant.machineSet } = isReplaced ? own : grant;
+  return { grants: [...others, { ...grant, journey, ...(machineSet !== undefined && { machineSet }) }], answer };
 }

@@ -207,11 +207,12 @@ function isHeldByPause(request: GrantRequest, granted: ReadonlySet<string>, fact
   return !(isUnfinished(request.uid, facts) && isOut(request, granted, facts));
 }
 
-/** Nodes with grants whose Machines, of the same set, are gone. */
-function replacedNodes({ outside }: GrantRequest, { grants }: BudgetFacts): string[] {
+/** Nodes with grants whose Machines, of the same set, are gone. One that still works was not taken away yet, and counts by itself. */
+function replacedNodes({ outside }: GrantRequest, { grants, nodes: present }: BudgetFacts): string[] {
   if (outside === undefined) return [];
   const { machineSet: name, nodes } = outside;
-  return grants.flatMap(({ machineSet, node }) => (machineSet === name && !nodes.includes(node) ? [node] : []));
+  const isGone = (node: string) => !nodes.includes(node) && causeOf(present.get(node)) !== undefined;
+  return grants.flatMap(({ machineSet, node }) => (machineSet === name && isGone(node) ? [node] : []));
 }
 
 export function grantOf({ instance, uid, node, journey, outside }: GrantRequest, nowMs: number): Grant {

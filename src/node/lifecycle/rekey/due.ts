@@ -13,7 +13,7 @@ export function rekeyDelayMs({ metadata, status }: WindowsInstance, hash: string
   if (pending?.hash !== hash || pending.retry !== metadata.annotations?.[instanceAnnotation.retry]) return undefined;
   const [sinceMs, triedMs] = [Date.parse(pending.since), Date.parse(pending.tried)];
   const pauseMs = Math.min(longestMs, Math.max(shortestMs, (triedMs - sinceMs) / 2));
+  const leftMs = triedMs + pauseMs - nowMs;
   // A clock that was set back must not stop it.
-  const leftMs = Math.min(triedMs + pauseMs - nowMs, longestMs);
-  return leftMs > 0 ? leftMs : undefined;
+  return leftMs > 0 && leftMs <= pauseMs ? leftMs : undefined;
 }
