@@ -165,11 +165,11 @@ for (const story of stories) {
       await using early = operatorOf(next);
       await expect.poll(() => early.failure, patient).toMatchObject({ code: 'SERVER_VERSION_UNSUPPORTED' });
     }
-    sandbox.upgradeServer('v1.37.3');
+    await upgradeServer(scene, 'v1.37.3');
     const between = await run('check', 'upgrade', '--to', 'v1.38');
     expect([between.code, between.errors]).toEqual([0, '']);
     expect(between.text).toMatch(story.between);
-    sandbox.upgradeServer('v1.38.1');
+    await upgradeServer(scene, 'v1.38.1');
     offsetMs += story.gapMs;
     await story.afterGap?.(scene);
     expect(await windowsNodes(scene)).toEqual(nodesBefore);
@@ -232,6 +232,13 @@ async function setUp(options: SandboxOptions): Promise<Scene> {
     return { code, text: terminal.text(), errors: terminal.errors() };
   };
   return { sandbox, client, installation, run };
+}
+
+/** A call that was under way fails, as with a real server; clients connect again. */
+async function upgradeServer({ sandbox, client }: Scene, version: string): Promise<void> {
+  sandbox.upgradeServer(version);
+  const answer = () => client.raw<{ gitVersion: string }>('GET', '/version').catch(() => undefined);
+  await expect.poll(answer, patient).toMatchObject({ gitVersion: version });
 }
 
 async function setRollout({ sandbox, client }: Scene): Promise<void> {
