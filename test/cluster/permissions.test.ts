@@ -69,7 +69,9 @@ test('the operator uses every right that it has, needs no other, and names one t
   await applyManifests(admin, optionalRights('cluster-api'));
   await story.leaveTraces(fresh);
   const metricsAddress = { host: '0.0.0.0', port: 0 };
-  const operator = await installedOperator(fresh, { release: { version: '11.0.0-a' }, settings: { metricsAddress } });
+  const conditionName = await story.makeOperatorCondition(fresh);
+  const settings = { metricsAddress, conditionName };
+  const operator = await installedOperator(fresh, { release: { version: '11.0.0-a' }, settings });
   onTestFinished(() => operator.stop());
   await story.join(fresh, operator);
   expect(await story.scrape(operator, await accountToken(admin, namespace, 'default'))).toBe(403);

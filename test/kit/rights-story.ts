@@ -7,11 +7,13 @@ import {
   exporterService,
   namespaceName,
   nodeAnnotation,
+  operatorName,
   secretKey,
   secretName,
 } from '../../src/contract/names.ts';
 import * as kinds from '../../src/kube/resources.ts';
-import { machines } from '../../src/kube/resources-openshift.ts';
+import { machines, operatorConditions } from '../../src/kube/resources-openshift.ts';
+import { installDefinitions } from './cluster/openshift-crds.ts';
 import { makeNamespace, makePod, running, setPodStatus } from './cluster-pods.ts';
 import type { FreshCluster } from './fresh-cluster.ts';
 import { type InstalledOperator, installedOperator } from './installed-operator.ts';
@@ -63,6 +65,14 @@ export async function leaveTraces({ admin, namespace }: FreshCluster): Promise<v
   });
   const annotations = { [nodeAnnotation.pubKeyHash]: 'of-a-linux-node' };
   await admin.patch(kinds.nodes, 'east-master-0', { type: 'merge', body: { metadata: { annotations } } });
+}
+
+/** As OLM makes it for a version. */
+export async function makeOperatorCondition({ admin, namespace }: FreshCluster): Promise<string> {
+  await installDefinitions(admin, ['operatorconditions.operators.coreos.com']);
+  const name = `${operatorName}.v11.0.0`;
+  await admin.create(operatorConditions, { metadata: { name, namespace }, spec: {} });
+  return name;
 }
 
 /** Two listed hosts, a Machine, and an instance with a key of its own whose host does not exist. */
