@@ -58,8 +58,11 @@ const authorizeKey: Step<RekeyJourney> = {
     }
     const { former, keys } = journey;
     if (!journey.isCurrent) return;
-    for (const each of keys?.offered ?? [])
-      if (former.includes(publicKeyHash(each.publicKey))) await removeKey(journey, each.publicKey, turn);
+    for (const hash of former) {
+      const known = keys?.offered.find(each => publicKeyHash(each.publicKey) === hash);
+      if (known === undefined) deps.log.warn(staysAuthorized, { address: journey.address, hash });
+      else await removeKey(journey, known.publicKey, turn);
+    }
     const { former: _removed, ...key } = record.known.key ?? { hash: publicKeyHash(publicKey) };
     await record.save({ key });
   },
@@ -91,6 +94,9 @@ export async function rekey(journey: RekeyJourney, run: StepRun): Promise<void> 
   await journey.current(run.signal);
   await runSteps(rekeySteps, journey, run);
 }
+
+/** Its public part is needed to find its line. */
+const staysAuthorized = 'A former key is not known any more, and stays authorized on the host';
 
 /** A host where other keys work for other reasons keeps them. */
 async function removeKey(journey: RekeyJourney, key: PublicKey, turn: StepTurn): Promise<void> {
