@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { timestamp } from '#base/clock.ts';
 import { instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
-import { authorizedKeysFile, dir } from '#contract/paths.ts';
+import { authorizedKeysFile } from '#contract/paths.ts';
 import type { InstanceKey, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
 import { parsePrivateKey } from '#host/keys/private-key.ts';
@@ -198,7 +198,7 @@ test('a former key that is in no Secret any more stays on the host, which is log
 });
 
 test('with the setting, no key is lost when the operator dies before or after any command', async () => {
-  let isOver = false;
+  let [isOver, deaths] = [false, 0];
   for (let count = 0; !isOver; count += 1) {
     for (const isAfter of [false, true]) {
       const host = new LabHost('10.0.0.5');
@@ -218,6 +218,7 @@ test('with the setting, no key is lost when the operator dies before or after an
         () => false,
       )) || count > 20;
       host.faults = {};
+      deaths += isOver ? 0 : 1;
       const status = dying.stored();
       const next = begin({ ...scene, ...(status?.key && { key: status.key }) });
       await next.run();
@@ -225,6 +226,7 @@ test('with the setting, no key is lost when the operator dies before or after an
     }
     expect(count).toBeLessThan(20);
   }
+  expect(deaths).toBeGreaterThan(3);
 });
 
 test('a host that is told to accept the key, and does not, waits like others', async () => {
