@@ -43,7 +43,7 @@ interface Scene {
 function begin({ authorized, offered, key, authorizes = false, retry, host = new LabHost('10.0.0.5'), ...more }: Scene) {
   const record = { host: { name: 'win-5', addresses: ['10.0.0.5'] }, version: 'v2', ...(key && { key }), ...more.status };
   const bench = new JourneyBench({ host, record });
-  if (more.host === undefined && !host.model.fileTexts.has(authorizedKeysFile)) authorize(host, authorized);
+  if (!host.model.fileTexts.has(authorizedKeysFile)) authorize(host, authorized);
   bench.putNode({
     metadata: { name: 'win-5', labels: { [nodeLabel.os]: 'windows' }, annotations: more.annotations ?? {} },
   });
