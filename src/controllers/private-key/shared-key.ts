@@ -1,12 +1,13 @@
-import { AppError, attempt } from '#base/errors.ts';
-import { describeKey, parseAuthorizedKey, type PublicKey, publicKeyHash } from '#host/keys/public-key.ts';
+import { AppError } from '#base/errors.ts';
+import { readKeyLine } from '#contract/authorized-keys.ts';
+import { describeKey, type PublicKey, publicKeyHash } from '#host/keys/public-key.ts';
 
 /** Whoever reads the Secret could log in to Linux nodes, too. */
 export function sharedKey(key: PublicKey, workerKeys: readonly string[], label: string): AppError | undefined {
   const own = publicKeyHash(key);
   const isShared = workerKeys.some(line => {
-    const read = attempt(() => parseAuthorizedKey(line));
-    return read.ok && publicKeyHash(read.value) === own;
+    const read = readKeyLine(line);
+    return read !== undefined && publicKeyHash(read.key) === own;
   });
   if (!isShared) return undefined;
   return new AppError('PRIVATE_KEY_SHARED', `${label}: the key ${describeKey(key)} also logs in to Linux nodes`, {

@@ -1,10 +1,13 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { windowsInstances } from '#cluster/windows-instance-resource.ts';
-import { nodeAnnotation } from '#contract/names.ts';
+import { toBase64 } from '#base/bytes.ts';
+import { nodeAnnotation, servicesAnnotation } from '#contract/names.ts';
 import { printManifest } from '#contract/services/print.ts';
-import { type ConfigMap, configMaps, nodes } from '#kube/resources.ts';
+import { type ConfigMap, configMaps, nodes, secrets } from '#kube/resources.ts';
 import { readLogRotation } from '#node/desired/log-rotation.ts';
 import { servicesManifest } from '#node/desired/services.ts';
+import { saltMember } from '#node/inputs/key-store.ts';
+import { clusterSalt } from '#node/inputs/settings-salt.ts';
 import { benchSettings, fixedFacts, unknownFacts, defaultFacts } from '../../../test/kit/fixed-facts.ts';
 import { settle } from '../../../test/kit/manual-clock.ts';
 import { refused } from '../../../test/kit/memory-api.ts';
@@ -62,6 +65,29 @@ test('SVC-03: replaces one with other content, and reports it', async () => {
   expect(own()?.data).toEqual(data);
   expect(writes()).toEqual(['delete windows-services-own', 'create windows-services-own']);
   expect(log.messages('info')).toContain('Deleted invalid resource');
+});
+
+test('another private key changes no hash of services with a password, once the salt is stored', async () => {
+  const proxy = { httpProxy: 'http://user:secret@proxy:3128', httpsProxy: '', noProxy: '' };
+  const { run, api, own, put, parts } = begin(fixedFacts({ proxy }));
+  const putKey = (text: string) =>
+    put(secrets, { metadata: { name: 'cloud-private-key', namespace }, data: { 'private-key.pem': toBase64(text) } });
+  await putKey('K');
+  await run();
+  const saltOf = () => own()?.metadata.annotations?.[servicesAnnotation.salt];
+  const first = saltOf();
+  const { salt } = clusterSalt(parts);
+  await put(secrets, {
+    metadata: { name: 'windows-private-keys', namespace },
+    data: { [saltMember]: toBase64(salt.read().reveal()) },
+  });
+  await putKey('L');
+  expect([saltOf(), first?.length]).toEqual([first, 32]);
+  // What hosts are told is made of the same salt.
+  expect(salt.forServices(servicesManifest({ ...defaultFacts, proxy }, benchSettings))).toBe(first);
+  api.remove(secrets, 'windows-private-keys', namespace);
+  await settle();
+  expect(saltOf()).toBe(first);
 });
 
 test('replaces it when facts change, and leaves it when they change in other things', async () => {

@@ -211,3 +211,80 @@ test('an API server that cannot be read gives no grant', async () => {
   };
   await expect(take(leader().grants, 1)).rejects.toThrow('no answer');
 });
+
+const inSet = { machineSet: 'set', nodes: [], missing: 0 };
+const never = new AbortController().signal;
+
+/** The Machine of host 1 is replaced: its host is removed, and its instance and Node are gone. */
+async function replaceFirst(bench: ReturnType<typeof budgetBench>, grants: ReturnType<typeof bench.leader>['grants']) {
+  const { host, api, begin, take } = bench;
+  const replaced = host(1);
+  expect(await grants.take(replaced, 'replace', never, inSet)).toEqual(isGranted);
+  expect(await take(grants, 1, 'remove')).toEqual(isGranted);
+  begin(1, 'remove');
+  await grants.end(host(1), never);
+  api.remove(windowsInstances, 'i01', namespace);
+  api.remove(nodes, 'n01');
+  return replaced.metadata;
+}
+
+test('the grant of a replaced Machine survives the removal of its host, restarts, and hours in which nobody waits', async () => {
+  const bench = budgetBench(3);
+  const { leader, stored, take, clock } = bench;
+  const { grants } = leader();
+  const { uid } = await replaceFirst(bench, grants);
+  expect(stored().grants).toMatchObject([{ uid, node: 'n01', journey: 'replace', machineSet: 'set' }]);
+  await clock.advance(300 * minute);
+  const { grants: others } = leader();
+  expect(await take(others, 2)).toMatchObject({ why: expect.stringContaining('n01 (replace)') as string });
+  expect(await others.take(bench.host(3), 'replace', never, { ...inSet, machineSet: 'other' })).toMatchObject(waits);
+  expect([others.replaced('set').length, others.replaced('other')]).toEqual([1, []]);
+});
+
+test('it ends when the MachineSet is complete again, for each process', async () => {
+  const bench = budgetBench(3);
+  const { leader, take, stored } = bench;
+  for (const isSame of [true, false]) {
+    const { grants } = leader();
+    const ending = isSame ? grants : leader().grants;
+    bench.putHost(1);
+    bench.putNode(1);
+    const { uid = '' } = await replaceFirst(bench, grants);
+    expect(await take(ending, 2)).toMatchObject(waits);
+    await ending.endReplacement({ name: 'i01', uid }, never);
+    expect([stored().grants, await take(ending, 2)]).toEqual([[], isGranted]);
+    await ending.end(bench.host(2), never);
+  }
+});
+
+test('at the latest it ends after it has kept others waiting for an hour', async () => {
+  const bench = budgetBench(3);
+  const { leader, take, clock } = bench;
+  const { grants } = leader();
+  await replaceFirst(bench, grants);
+  let waited = 0;
+  for (; !(await take(grants, 2)).isGranted && waited < 200; waited += 1) await clock.advance(minute);
+  expect([waited >= 60, waited <= 66]).toEqual([true, true]);
+});
+
+test('the end of another journey does not end it, and its end ends no other', async () => {
+  const bench = budgetBench(3);
+  const { leader, host, stored, take, settings } = bench;
+  settings({ maxUnavailable: '2' });
+  const { grants } = leader();
+  const { uid = '' } = await replaceFirst(bench, grants);
+  await take(grants, 2);
+  await grants.endReplacement({ name: 'i02', uid: host(2).metadata.uid ?? '' }, never);
+  expect(stored().grants.map(({ node }) => node)).toEqual(['n01', 'n02']);
+  await grants.end({ metadata: { name: 'i01', uid }, spec: { address: 'a', username: 'b' } }, never);
+  expect(stored().grants.map(({ node }) => node)).toEqual(['n01', 'n02']);
+});
+
+test('a deleted ConfigMap does not end it as long as the process runs', async () => {
+  const bench = budgetBench(3);
+  const { leader, take, api } = bench;
+  const { grants } = leader();
+  await replaceFirst(bench, grants);
+  api.remove(configMaps, configMapName.rolloutGrants, namespace);
+  expect(await take(grants, 2)).toMatchObject(waits);
+});

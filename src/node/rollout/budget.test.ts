@@ -133,8 +133,20 @@ const rows: [title: string, request: GrantRequest, facts: Scene, want: true | Re
   [
     'a Machine that is gone counts once while its Node has a grant',
     { ...ask(1), outside: { machineSet: 'set', nodes: [], missing: 1 } },
-    { granted: [2], machineSet: 'set', settings: { maxUnavailable: '2' } },
+    { nodes: ['ok', 'gone', 'ok'], granted: [2], machineSet: 'set', settings: { maxUnavailable: '2' } },
     true,
+  ],
+  [
+    'a Machine that is gone counts once while the Node of its successor is not finished',
+    { ...ask(1), outside: { machineSet: 'set', nodes: ['n9'], missing: 0 } },
+    { nodes: ['ok', 'gone', 'ok'], granted: [2], machineSet: 'set', settings: { maxUnavailable: '2' } },
+    true,
+  ],
+  [
+    'a Machine with a grant that was not deleted yet counts besides another one that is broken',
+    { ...ask(1), outside: { machineSet: 'set', nodes: ['n3'], missing: 0 } },
+    { nodes: ['ok', 'ok', 'down', 'ok'], granted: [2], machineSet: 'set', settings: { maxUnavailable: '2' } },
+    /out of service: n2 \(upgrade\), n3 \(not ready\)/,
   ],
   [
     'a grant of another set does not stand for a missing Machine',

@@ -40,7 +40,11 @@ export class GrantStore {
     const { items } = await client.listAll(windowsInstances, { namespace, signal });
     const lost = items.filter(({ metadata }) => map === undefined || stored.unreadable.includes(metadata.name ?? ''));
     const rebuilt = lost.flatMap(instance => rebuiltGrant(instance, held, isInService));
-    return { ...stored, grants: [...stored.grants, ...rebuilt], map };
+    // No instance tells of a replaced Machine any more.
+    const present = new Set(items.map(({ metadata }) => metadata.uid));
+    const isReplaced = ({ journey, uid }: Grant) => journey === 'replace' && !present.has(uid);
+    const replaced = map === undefined ? held.filter(isReplaced) : [];
+    return { ...stored, grants: [...stored.grants, ...rebuilt, ...replaced], map };
   }
 
   /** False when another process has written meanwhile. */

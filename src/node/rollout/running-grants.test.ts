@@ -15,6 +15,8 @@ const [ok, down, cordoned] = [
 const upgrade: Grant = { ...old, journey: 'upgrade' };
 const used = new Map([['n1', { ms: 3_600_000, lastMs: nowMs }]]);
 
+const replaced: Grant = { ...old, journey: 'replace', machineSet: 'set' };
+
 interface Row {
   grant?: Grant;
   host?: BudgetHost | 'gone';
@@ -57,6 +59,19 @@ const rows: [title: string, row: Row, want: Grant | 'ended'][] = [
   ],
   ['stays while the instance is gone and the node is not ready', { host: 'gone', node: down }, old],
   ['ends when instance and Node are gone', { host: 'gone', grant: { ...old, sinceMs: nowMs } }, 'ended'],
+  ['of a replaced Machine stays when instance and Node are gone', { host: 'gone', grant: replaced }, replaced],
+  [
+    'of a replaced Machine ends when it has kept others waiting for an hour',
+    { host: 'gone', grant: replaced, more: { unavailable: used } },
+    'ended',
+  ],
+  [
+    'of a replaced Machine ends when another instance has its node in service',
+    { host: { ...host, uid: 'u2' }, grant: { ...replaced, sinceMs: nowMs }, node: ok },
+    'ended',
+  ],
+  ['of a Machine that was not replaced after all ends', { grant: replaced, node: ok }, 'ended'],
+  ['of a replaced Machine stays while its host is removed', { grant: replaced, host: onJourney, node: down }, replaced],
   ['ends when the instance is gone and the node works', { host: 'gone', node: ok }, 'ended'],
   ['ends with a pause', { host: { ...onJourney, isPaused: true }, node: cordoned }, 'ended'],
   [

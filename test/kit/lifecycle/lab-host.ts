@@ -1,8 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { verbs } from '../../../src/agent/verbs/all.ts';
 import { AppError } from '../../../src/base/errors.ts';
+import { admits, linesOf, readKeyLine } from '../../../src/contract/authorized-keys.ts';
 import { agentName } from '../../../src/contract/names.ts';
-import { agentProgramHash, dir } from '../../../src/contract/paths.ts';
+import { agentProgramHash, authorizedKeysFile, dir } from '../../../src/contract/paths.ts';
 import type {
   CommandResult,
   Connect,
@@ -14,6 +15,7 @@ import type {
 import type { HostKey } from '../../../src/host/host-key.ts';
 import { trustHostKey } from '../../../src/host/host-key.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
+import type { PublicKey } from '../../../src/host/keys/public-key.ts';
 import { runIn, worldOf } from '../agent-bench.ts';
 import { ModelHost } from '../model-host.ts';
 import { recordedLog } from '../recorded-log.ts';
@@ -38,6 +40,8 @@ export function newKey(): string {
 
 export const lost = (address: string): AppError =>
   new AppError('HOST_CONNECTION_LOST', `${address}: the connection broke`, { remedy: 'Try again.' });
+const refusedKey = (address: string): AppError =>
+  new AppError('HOST_REFUSED_KEY', `${address}: the host accepts none of the keys`, { remedy: 'Add the key.' });
 export const unreachable = (address: string): AppError =>
   new AppError('HOST_UNREACHABLE', `${address}: the host does not answer`, { remedy: 'Check the host.' });
 
@@ -77,6 +81,12 @@ export class LabHost {
     this.model.state.hostName = `win-${address.split('.').at(-1)}`;
     this.model.state.adapters[0]?.addresses.splice(0, 1, `${address}/24`);
     this.model.system.reboot = async () => this.#order();
+  }
+
+  /** Every key, until it has a file with keys of administrators. */
+  accepts(key: PublicKey): boolean {
+    const text = this.model.fileTexts.get(authorizedKeysFile);
+    return text === undefined || admits(linesOf(text).map(readKeyLine), key.blob);
   }
 
   get openConnections(): number {
@@ -182,10 +192,16 @@ class LabConnection implements HostConnection {
 
   constructor(host: LabHost, target: HostTarget, isNewHostKey: boolean) {
     this.#host = host;
-    const [first] = target.privateKeys;
-    if (first === undefined) throw new Error('no key');
+    const accepted = target.privateKeys.find(({ publicKey }) => host.accepts(publicKey));
     const { address, hostKey } = host;
-    this.facts = { address, hostKey, isNewHostKey, acceptedKey: first.publicKey, software: 'OpenSSH_for_Windows_9.5' };
+    if (accepted === undefined) throw refusedKey(address);
+    this.facts = {
+      address,
+      hostKey,
+      isNewHostKey,
+      acceptedKey: accepted.publicKey,
+      software: 'OpenSSH_for_Windows_9.5',
+    };
   }
 
   get ended(): AbortSignal {

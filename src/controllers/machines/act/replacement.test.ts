@@ -7,6 +7,7 @@ import { findCondition } from '#base/condition.ts';
 import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { type Machine, machineSets, machines } from '#kube/resources-openshift.ts';
 import { inMachineApi, type MachineBench, machineBench, defaultSettings } from '../../../../test/kit/machine-bench.ts';
+import { settle } from '../../../../test/kit/manual-clock.ts';
 import { refused } from '../../../../test/kit/memory-api.ts';
 import type { SourceBench } from '../../../../test/kit/source-bench.ts';
 
@@ -88,6 +89,81 @@ test('replaces as many Machines at a time as the disruption budget allows, and l
   expect(Object.values(grants?.data ?? {}).filter(text => text.includes('"replace"'))).toHaveLength(2);
   const restricted = bench.events.filter(text => text.includes('MachineDeletionRestricted'));
   expect(restricted[0]).toContain('deletion restricted as the maximum unhealthy machines can`t exceed 2 count');
+});
+
+/** What the Machine API and the lifecycle do with a Machine that was deleted; the new one has a Node of its own name. */
+async function removeHost(bench: MachineBench, name: string): Promise<void> {
+  bench.api.remove(nodes, name.replace('m', 'n'));
+  bench.api.remove(windowsInstances, name, 'wmco');
+  await settle();
+}
+
+async function joinHost(bench: MachineBench, index: number, key = 'new'): Promise<void> {
+  await bench.running(index, { [nodeAnnotation.pubKeyHash]: key });
+  const node = bench.api.peek(nodes, `n${index}`) as Node;
+  await bench.put(nodes, { ...node, status: { conditions: [{ type: 'Ready', status: 'True' }] } });
+  const instance = bench.instance(`m${index}`) as WindowsInstance;
+  const host = { name: `n${index}`, addresses: [] };
+  const status = { host, version: 'v', nodeUID: `uid-n${index}`, key: { hash: key } };
+  await bench.put(windowsInstances, { ...instance, status });
+}
+
+const grantedNodes = (bench: MachineBench) =>
+  Object.values(bench.api.peek(configMaps, 'windows-rollout-grants', 'wmco')?.data ?? {})
+    .map(text => (JSON.parse(text) as { node?: string }).node)
+    .filter(node => node !== undefined);
+
+test('the grant of a replaced Machine stays until the new one works, and then the next one follows', async () => {
+  await using bench = await machineBench();
+  await workingFleet(bench, 3);
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+  const names = ['m1', 'm2', 'm3'];
+  for (let index = 4; index <= 6; index += 1) {
+    const left = bench.there(...names);
+    const [gone = ''] = names.filter(name => !left.includes(name) && bench.instance(name) !== undefined);
+    expect(left).toHaveLength(6 - index);
+    await removeHost(bench, gone);
+    await bench.clock.advance(60_000);
+    expect([bench.there(...names), grantedNodes(bench)]).toEqual([left, [gone.replace('m', 'n')]]);
+    await joinHost(bench, index);
+    await bench.clock.advance(60_000);
+  }
+  expect([bench.there(...names), grantedNodes(bench)]).toEqual([[], []]);
+});
+
+test('the record decides which key a host has, whatever its Node says', async () => {
+  for (const [recorded, marked, isReplaced] of [
+    ['new', defaultSettings.pubKeyHash, false],
+    [defaultSettings.pubKeyHash, 'new', true],
+  ] as const) {
+    await using bench = await machineBench();
+    await workingFleet(bench, 3);
+    const node = bench.api.peek(nodes, 'n1') as Node;
+    const annotations = { ...node.metadata.annotations, [nodeAnnotation.pubKeyHash]: marked };
+    await bench.put(nodes, { ...node, metadata: { ...node.metadata, annotations } });
+    for (const index of [1, 2, 3]) {
+      const instance = bench.instance(`m${index}`) as WindowsInstance;
+      const key = { hash: index === 1 ? recorded : 'new' };
+      await bench.put(windowsInstances, { ...instance, status: { ...instance.status, key } });
+    }
+    await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+    expect(bench.there('m1', 'm2', 'm3')).toEqual(isReplaced ? ['m2', 'm3'] : ['m1', 'm2', 'm3']);
+  }
+});
+
+test('the grants of a MachineSet that was deleted or scaled down keep no others waiting', async () => {
+  for (const replicas of [undefined, 2]) {
+    await using bench = await machineBench();
+    await workingFleet(bench, 3);
+    await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+    const left = bench.there('m1', 'm2', 'm3');
+    const [gone = ''] = ['m1', 'm2', 'm3'].filter(name => !left.includes(name));
+    await removeHost(bench, gone);
+    if (replicas === undefined) bench.api.remove(machineSets, 'set', namespaceName.machineApi);
+    else await bench.put(machineSets, { metadata: { name: 'set', ...inMachineApi }, spec: { replicas } });
+    await bench.clock.advance(60_000);
+    expect(grantedNodes(bench)).not.toContain(gone.replace('m', 'n'));
+  }
 });
 
 test('a Machine waits for a node of another source that is out of service, and is woken when it works again', async () => {

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
+import { findCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
-import { fingerprint, parseAuthorizedKey, printPublicKey } from '#host/keys/public-key.ts';
+import { windowsInstances } from '#cluster/windows-instance-resource.ts';
+import { type InstanceKey, instanceCondition } from '#contract/windows-instance/resource.ts';
+import { parsePrivateKey, type PrivateKey } from '#host/keys/private-key.ts';
+import { describeKey, fingerprint, parseAuthorizedKey, printPublicKey, publicKeyHash } from '#host/keys/public-key.ts';
 import { JourneyBench } from '../../../../test/kit/lifecycle/journey-bench.ts';
-import { anyKey } from '../../../../test/kit/lifecycle/lab-host.ts';
+import { anyKey, newKey } from '../../../../test/kit/lifecycle/lab-host.ts';
 import { rejectionOf } from '../../../../test/kit/outcome.ts';
 import { connect } from './connect.ts';
 
@@ -45,19 +49,86 @@ test('leaves other failures as they are', async () => {
 test('records the key of a host that shows one for the first time', async () => {
   const bench = new JourneyBench();
   await bench.take(connect);
-  expect(bench.records).toEqual([{ hostKey: printPublicKey(bench.host.hostKey) }]);
+  expect(bench.records).toEqual([{ hostKey: printPublicKey(bench.host.hostKey), key: await acceptedBy(bench) }]);
 });
 
 test('records a key that an administrator or an earlier operator has stored', async () => {
   const bench = new JourneyBench();
   bench.journey.deps.hostKeys.find = async () => bench.host.hostKey;
   await bench.take(connect);
-  expect(bench.records).toEqual([{ hostKey: printPublicKey(bench.host.hostKey) }]);
+  expect(bench.records).toEqual([{ hostKey: printPublicKey(bench.host.hostKey), key: await acceptedBy(bench) }]);
 });
 
-test('writes no record when the key is recorded already', async () => {
+test('writes no record when both keys are recorded already', async () => {
   const known = new JourneyBench();
-  const bench = new JourneyBench({ host: known.host, record: { hostKey: printPublicKey(known.host.hostKey) } });
+  const key = await acceptedBy(known);
+  const bench = new JourneyBench({ host: known.host, record: { hostKey: printPublicKey(known.host.hostKey), key } });
+  bench.journey.deps.inputs.loadKeys = known.journey.deps.inputs.loadKeys;
   await bench.take(connect);
   expect(bench.records).toEqual([]);
+});
+
+/** The record of the only key of the bench. */
+async function acceptedBy({ journey: { deps, instance } }: JourneyBench): Promise<InstanceKey> {
+  const [key] = await deps.inputs.loadKeys(instance, new AbortController().signal);
+  if (key === undefined) throw new Error('no key');
+  return { hash: publicKeyHash(key.publicKey), fingerprint: describeKey(key.publicKey) };
+}
+
+const made = Array.from({ length: 6 }, () => parsePrivateKey(newKey()));
+const hashes = made.map(({ publicKey }) => publicKeyHash(publicKey));
+const [a = '', b = '', c = '', d = '', e = ''] = hashes;
+const pendingFor = (hash: string) => ({ hash, since: 'x', tried: 'y' });
+
+interface Accepted {
+  known?: InstanceKey;
+  /** Numbers of keys, the current one first. */
+  offered: readonly number[];
+  accepts: number;
+  authorizes?: boolean;
+}
+
+const records: [name: string, scene: Accepted, want: Partial<InstanceKey>][] = [
+  ['of a host that was never reached', { offered: [1, 0], accepts: 0 }, { hash: a }],
+  ['of a host that accepts the current key', { known: { hash: a }, offered: [1, 0], accepts: 1 }, { hash: b }],
+  ['of a host that accepts what it waits for', { known: { hash: a, pending: pendingFor(b) }, offered: [1, 0], accepts: 1 }, { hash: b }],
+  ['of a host that still waits', { known: { hash: a, pending: pendingFor(b) }, offered: [1, 0], accepts: 0 }, { hash: a, pending: pendingFor(b) }],
+  ['of a host that waits, and accepts another former key', { known: { hash: a, pending: pendingFor(b) }, offered: [1, 2, 0], accepts: 2 }, { hash: c, pending: pendingFor(b) }],
+  ['with the former key to remove, by the setting', { known: { hash: a }, offered: [1, 0], accepts: 1, authorizes: true }, { hash: b, former: [a] }],
+  ['without one, when the current key was accepted before', { known: { hash: b }, offered: [1, 0], accepts: 1, authorizes: true }, { hash: b }],
+  ['without one, when the host accepts a former key', { known: { hash: c }, offered: [1, 0], accepts: 0, authorizes: true }, { hash: a }],
+  ['with the last three of several rotations', { known: { hash: d, former: [a, b, c] }, offered: [4, 3], accepts: 4, authorizes: true }, { hash: e, former: [b, c, d] }],
+  ['after going back to a former key', { known: { hash: b, former: [a] }, offered: [0, 1], accepts: 0, authorizes: true }, { hash: a, former: [b] }],
+  ['with former keys also after the setting ended', { known: { hash: b, former: [a] }, offered: [1, 0], accepts: 1 }, { hash: b, former: [a] }],
+];
+for (const [name, { known, offered, accepts, authorizes = false }, want] of records) {
+  test(`records the accepted key ${name}`, async () => {
+    const bench = new JourneyBench({ record: known === undefined ? {} : { key: known } });
+    const kept: (readonly [number, InstanceKey | undefined])[] = [];
+    Object.assign(bench.journey.deps.inputs, {
+      loadKeys: async () => offered.map(at => made[at]),
+      keepKey: async (key: PrivateKey) => void kept.push([made.indexOf(key), bench.records[0]?.key]),
+      authorizesKeys: authorizes,
+    });
+    bench.host.accepts = key => publicKeyHash(key) === hashes[accepts];
+    await bench.take(connect);
+    const fingerprintOf = describeKey(made[accepts]?.publicKey ?? made[0]?.publicKey ?? anyKey());
+    expect(bench.journey.record.known.key).toEqual({ ...want, fingerprint: fingerprintOf });
+    // It is stored before any record names it.
+    expect(kept).toEqual([[accepts, undefined]]);
+  });
+}
+
+test('ends the condition of a host that rejected the current key, whatever journey connects', async () => {
+  for (const [status, want] of [['False', 'True'], ['True', 'True'], [undefined, undefined]] as const) {
+    const type = instanceCondition.keyCurrent;
+    const bench = new JourneyBench();
+    const conditions = status && [{ type, status, reason: 'x', message: '', lastTransitionTime: '' }];
+    const stored = { ...bench.journey.instance, status: { ...bench.journey.instance.status, ...(conditions && { conditions }) } };
+    bench.api.put(windowsInstances, stored);
+    Object.assign(bench.journey.instance.status ?? {}, conditions && { conditions });
+    await bench.take(connect);
+    const after = bench.api.peek(windowsInstances, 'win-5', 'wmco')?.status?.conditions;
+    expect(findCondition(after, type)?.status).toBe(want);
+  }
 });

@@ -64,8 +64,13 @@ const authorizeKey: Step<RekeyJourney> = {
 /** The host accepts the current key by now. A former one that cannot be removed is reported, once. */
 async function removeFormerKeys(journey: RekeyJourney, turn: StepTurn): Promise<void> {
   const { former, keys, record } = journey;
-  for (const { publicKey } of keys?.offered ?? []) {
-    if (!former.includes(publicKeyHash(publicKey))) continue;
+  for (const hash of former) {
+    const known = keys?.offered.find(({ publicKey }) => publicKeyHash(publicKey) === hash);
+    if (known === undefined) {
+      journey.deps.log.warn('A former key is not known any more, and stays authorized', { address: journey.address, hash });
+      continue;
+    }
+    const { publicKey } = known;
     const problem = await problemOf(() => authorize(journey, { remove: blobOf(publicKey) }, turn));
     if (problem !== undefined) journey.leftovers.push({ key: describeKey(publicKey), problem });
   }
