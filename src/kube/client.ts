@@ -43,7 +43,9 @@ export interface WriteOptions extends ObjectOptions {
 export type Patch =
   | { type: 'merge'; body: unknown }
   | { type: 'json'; body: readonly JsonPatchOperation[] }
-  | { type: 'strategic'; body: unknown };
+  | { type: 'strategic'; body: unknown }
+  /** Server-side apply: creates a missing object, for which RBAC can limit `create` to a name. */
+  | { type: 'apply'; body: KubeResource };
 
 export type JsonPatchOperation =
   | { op: 'add' | 'replace' | 'test'; path: string; value: unknown }

@@ -39,10 +39,14 @@ interface Payload extends CallOptions {
   answer?: WriteOptions['answer'];
 }
 
+/** Server-side apply needs one. */
+const defaultManager = 'wmco';
+
 const patchTypes: Readonly<Record<Patch['type'], string>> = {
   merge: 'application/merge-patch+json',
   json: 'application/json-patch+json',
   strategic: 'application/strategic-merge-patch+json',
+  apply: 'application/apply-patch+yaml',
 };
 
 const metadataOnly = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1, application/json';
@@ -133,8 +137,12 @@ class HttpClient implements Client {
     patch: Patch,
     options: WriteOptions = {},
   ): Promise<T> {
-    const query = this.#writeQuery();
-    const payload = { ...options, body: patch.body, contentType: patchTypes[patch.type] };
+    const isApply = patch.type === 'apply';
+    const query = isApply
+      ? queryText({ fieldManager: this.#fieldManager ?? defaultManager, force: true })
+      : this.#writeQuery();
+    const body = isApply ? withKind(resource, patch.body, undefined) : patch.body;
+    const payload = { ...options, body, contentType: patchTypes[patch.type] };
     return this.#json('PATCH', `${objectPath(resource, { ...options, name })}${query}`, payload);
   }
 

@@ -102,6 +102,8 @@ export class MemoryApi implements Pick<Client, ApiCall['verb'] | 'listAll'> {
     options: WriteOptions = {},
   ): Promise<T> {
     await this.#enter('patch', resource, { ...options, name, body: patch.body });
+    if (patch.type === 'apply' && this.peek(resource, name, options.namespace) === undefined)
+      return structuredClone(this.put(resource, patch.body as T));
     const present = this.#require(resource, name, options.namespace);
     const patched = merged(present, patch.body) as T;
     if (patched.metadata.resourceVersion !== present.metadata.resourceVersion) throw refused(409, 'Conflict');

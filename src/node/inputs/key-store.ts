@@ -18,15 +18,14 @@ export const keyStorePermissions: readonly Permission[] = [
     in: 'own namespace',
     group: '',
     resources: ['secrets'],
-    verbs: [...reading, 'get', 'patch'],
+    // `create` can be limited to a name only for server-side apply.
+    verbs: [...reading, 'get', 'create', 'patch'],
     names: [secretName.privateKeys],
   },
-  // `create` cannot be limited to a name.
-  { in: 'own namespace', group: '', resources: ['secrets'], verbs: ['create'] },
 ];
 
 export interface KeyStoreParts {
-  client: Pick<Client, 'find' | 'create' | 'patch'>;
+  client: Pick<Client, 'find' | 'patch'>;
   namespace: string;
   /** The Secret alone. */
   informer: Pick<Informer<SecretObject>, 'store'>;
@@ -117,7 +116,8 @@ export class KeyStore {
         if (found === undefined) {
           const present = Object.entries(next.data).filter((each): each is [string, string] => each[1] !== null);
           const metadata = { name, namespace, annotations };
-          await client.create(secrets, { metadata, data: Object.fromEntries(present) }, { signal });
+          const body = { metadata, type: 'Opaque', data: Object.fromEntries(present) };
+          await client.patch(secrets, name, { type: 'apply', body }, { namespace, signal });
         } else {
           const { resourceVersion = '' } = found.metadata;
           const body = { metadata: { annotations, resourceVersion }, data: next.data };

@@ -5,7 +5,8 @@ import { deleteObject } from './handlers/delete.ts';
 import { type DeleteOptions, dryRunCauses, readDeleteOptions } from './handlers/delete-options.ts';
 import { evictPod } from './handlers/eviction.ts';
 import { listObjects } from './handlers/list.ts';
-import { patchKindOf, patchObject } from './handlers/patch.ts';
+import { accessForbidden } from './auth/forbidden.ts';
+import { isApply, patchKindOf, patchObject } from './handlers/patch.ts';
 import { patchScale, readScale, replaceScale } from './handlers/scale.ts';
 import { issueToken } from './handlers/token.ts';
 import { replaceObject } from './handlers/update.ts';
@@ -13,8 +14,8 @@ import type { Kind } from './kind.ts';
 import { type ListOptions, readListOptions, versionOf } from './list-options.ts';
 import type { StoredObject, UserInfo } from './ports.ts';
 import { formOf, includedOf, type View, viewOfObject, viewOfPage } from './representation.ts';
-import type { RequestInfo } from './request-info.ts';
-import { invalidOptions, methodNotAllowed, unknownPath, versionTooLarge } from './status.ts';
+import { accessOf, type RequestInfo } from './request-info.ts';
+import { cause, invalidOptions, methodNotAllowed, unknownPath, versionTooLarge } from './status.ts';
 import type { WatchScope } from './watch.ts';
 
 /** An authorized request to a resource. */
@@ -130,10 +131,26 @@ function listMany(core: Core, request: Routed): Answer {
 }
 
 function patchOne(core: Core, request: Routed): Answer {
+  if (isApply(request.body.contentType) && !exists(core, request)) return applyNew(core, request);
   const type = patchKindOf(request.body.contentType, request);
   const force = request.query.has('force') ? request.query.get('force') === 'true' : undefined;
   const call = callOf(request, 'PatchOptions');
   return objectAnswer(request, 200, patchObject(core, call, { type, body: readJson(request.body.bytes), force }));
+}
+
+function exists(core: Core, { kind, info: { namespace, name } }: Routed): boolean {
+  return core.store.get(kind.storageKey, { namespace, name }) !== undefined;
+}
+
+/** The right to create it may be limited to this name. Applying to an object that exists is not supported. */
+function applyNew(core: Core, request: Routed): Answer {
+  const { info, user, body } = request;
+  if ((request.query.get('fieldManager') ?? '') === '')
+    throw invalidOptions('PatchOptions', [cause.required('fieldManager', 'is required for apply patch')]);
+  const access = { ...accessOf(info, user), verb: 'create' };
+  const { allowed, reason } = core.identity.authorizer?.authorize(access) ?? { allowed: true, reason: '' };
+  if (!allowed) throw accessForbidden(access, reason);
+  return objectAnswer(request, 201, createObject(core, callOf(request, 'PatchOptions'), readJson(body.bytes)));
 }
 
 function deleteOptionsOf({ body, query }: ResourceRequest): DeleteOptions {

@@ -1,4 +1,4 @@
-import { core, given, type ParityCase, type Step, status } from './case.ts';
+import { applyPatch, core, given, type ParityCase, type Step, status } from './case.ts';
 import { escalationCases } from './escalation.ts';
 import {
   own,
@@ -23,6 +23,8 @@ const refused = (verb: string, resource: string, scope: string, name = ''): Part
 const here = 'in the namespace "{ns}"';
 const everywhere = 'at the cluster scope';
 const list = `GET ${core}/configmaps`;
+const applying = (name: string) => `PATCH ${core}/configmaps/${name}?fieldManager=test`;
+const applied = (name: string) => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { x: 'y' } });
 
 const scopeCases: readonly ParityCase[] = [
   {
@@ -98,6 +100,26 @@ const scopeCases: readonly ParityCase[] = [
       asJane(`GET ${core}/configmaps/b`, 403, refused('get', 'configmaps', here, 'b')),
       asJane(list, 403, refused('list', 'configmaps', here)),
       asJane(`GET ${core}/configmaps?fieldSelector=metadata.name=a`),
+    ],
+  },
+  {
+    name: 'the right to create can be limited to a name for server-side apply, and for nothing else',
+    steps: [
+      ...allowing({ ...on(['create', 'patch'], ['configmaps']), resourceNames: ['a'] }),
+      asJane(applying('a'), 201, { type: applyPatch, body: applied('a'), gives: { data: { x: 'y' } } }),
+      asJane(applying('b'), 403, {
+        type: applyPatch,
+        body: applied('b'),
+        ...refused('patch', 'configmaps', here, 'b'),
+      }),
+      asJane(`POST ${core}/configmaps`, 403, { body: applied('a'), ...refused('create', 'configmaps', here) }),
+    ],
+  },
+  {
+    name: 'server-side apply creates nothing without the right to create it',
+    steps: [
+      ...allowing(on(['patch'], ['configmaps'])),
+      asJane(applying('a'), 403, { type: applyPatch, body: applied('a') }),
     ],
   },
   {

@@ -67,7 +67,10 @@ async function removeFormerKeys(journey: RekeyJourney, turn: StepTurn): Promise<
   for (const hash of former) {
     const known = keys?.offered.find(({ publicKey }) => publicKeyHash(publicKey) === hash);
     if (known === undefined) {
-      journey.deps.log.warn('A former key is not known any more, and stays authorized', { address: journey.address, hash });
+      journey.deps.log.warn('A former key is not known any more, and stays authorized', {
+        address: journey.address,
+        hash,
+      });
       continue;
     }
     const { publicKey } = known;

@@ -20,6 +20,10 @@ const mediaTypes: Record<string, PatchKind> = {
   'application/strategic-merge-patch+json': 'strategic',
 };
 
+export function isApply(contentType: string): boolean {
+  return contentType.split(';')[0]?.trim().toLowerCase() === 'application/apply-patch+yaml';
+}
+
 /** The patch type of a content type that the kind supports. */
 export function patchKindOf(contentType: string, call: Pick<Call, 'kind'>): PatchKind {
   const type = mediaTypes[contentType.split(';')[0]?.trim().toLowerCase() ?? ''];
