@@ -41,6 +41,8 @@ export interface OutsideBudget {
   nodes: readonly string[];
   /** Machines without a Node. */
   missing: number;
+  /** Nodes of Machines of the set that work. */
+  working?: readonly string[];
 }
 
 export interface BudgetFacts extends Omit<RolloutGrants, 'unreadable'> {
@@ -207,11 +209,11 @@ function isHeldByPause(request: GrantRequest, granted: ReadonlySet<string>, fact
   return !(isUnfinished(request.uid, facts) && isOut(request, granted, facts));
 }
 
-/** Nodes with grants whose Machines, of the same set, are gone. One that still works was not taken away yet, and counts by itself. */
-function replacedNodes({ outside }: GrantRequest, { grants, nodes: present }: BudgetFacts): string[] {
+/** Nodes with grants whose Machines, of the same set, are gone. One whose Machine was not deleted yet counts by itself. */
+function replacedNodes({ outside }: GrantRequest, { grants }: BudgetFacts): string[] {
   if (outside === undefined) return [];
-  const { machineSet: name, nodes } = outside;
-  const isGone = (node: string) => !nodes.includes(node) && causeOf(present.get(node)) !== undefined;
+  const { machineSet: name, nodes, working = [] } = outside;
+  const isGone = (node: string) => !nodes.includes(node) && !working.includes(node);
   return grants.flatMap(({ machineSet, node }) => (machineSet === name && isGone(node) ? [node] : []));
 }
 

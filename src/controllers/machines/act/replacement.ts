@@ -14,6 +14,7 @@ import {
   decideReplacement,
   isHealthyMachine,
   type MachineDecision,
+  type MachineFacts,
   type MachineView,
   readMachine,
   waitForGrant,
@@ -65,7 +66,8 @@ export class Replacement {
       return decision;
     }
     const instance = this.#instanceOf(machine, uid);
-    const grant = await this.#parts.grants.take(instance, 'replace', pass.signal, decision.outside);
+    const outside = { ...decision.outside, working: workingNodes(facts, machine) };
+    const grant = await this.#parts.grants.take(instance, 'replace', pass.signal, outside);
     if (!grant.isGranted) return waitForGrant(machine, facts, `${why}; ${grant.why}`);
     try {
       await this.#delete(object, why, pass);
@@ -110,6 +112,12 @@ export class Replacement {
       throw error;
     }
   }
+}
+
+/** Of the MachineSet. A Machine with a grant that was not deleted, because the operator stopped, is among them. */
+function workingNodes(facts: MachineFacts, { machineSet }: MachineView): string[] {
+  const working = facts.machines.filter(one => one.machineSet === machineSet && isHealthyMachine(one, facts));
+  return working.flatMap(({ nodeRef }) => (nodeRef === undefined ? [] : [nodeRef.name]));
 }
 
 /** Objects out of lists need not say what they are. */
