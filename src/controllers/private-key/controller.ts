@@ -18,7 +18,7 @@ import { referenceTo } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
-import { KeyStore, keyStorePermissions } from '#node/inputs/key-store.ts';
+import { KeyStore, keyStorePermissions, storedKeys } from '#node/inputs/key-store.ts';
 import { readPrivateKey } from '#node/inputs/private-key.ts';
 import type { HostInputSource } from '#node/lifecycle/deps.ts';
 import { neededKeys } from './decide.ts';
@@ -47,7 +47,7 @@ export function privateKeyController(parts: PrivateKeyParts): Controller {
   const { informers, namespace } = parts;
   const key = { namespace, name: secretName.privateKey };
   const named = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
-  const stored = named(secretName.privateKeys);
+  const stored = storedKeys(parts);
   const sources: Sources = {
     key: named(secretName.privateKey),
     store: new KeyStore({ ...parts, informer: stored }),

@@ -6,15 +6,16 @@ import { silentLog } from '../../base/log.ts';
 import { type Handler, Informer } from './informer.ts';
 import type { WatchSource } from '../controller/watches.ts';
 
-function informerOf(api: ScriptedApi) {
-  const [clock, errors] = [manualClock(), [] as string[]];
+function informerOf(api: ScriptedApi, more: { withoutRight?: string } = {}) {
+  const [clock, errors, warnings] = [manualClock(), [] as string[], [] as string[]];
   const log = {
     ...silentLog,
+    warn: (message: string) => void warnings.push(message),
     error: (message: string, fields = {}) => void errors.push(`${message} ${JSON.stringify(fields)}`),
   };
   log.with = () => log;
-  const informer = new Informer<Thing>({ client: api, resource: things, clock, random: () => 0, log });
-  return { clock, errors, informer };
+  const informer = new Informer<Thing>({ client: api, resource: things, clock, random: () => 0, log, ...more });
+  return { clock, errors, warnings, informer };
 }
 
 /** A handler that writes down what it is told. */
@@ -46,6 +47,31 @@ test('reports every handler of additions, changes with old and new, and deletion
   expect(other.told).toEqual(one.told);
   await informer.stop();
 });
+
+for (const isOptional of [true, false]) {
+  test(`without the right to list it ${isOptional ? 'goes on where it can, and has the objects later' : 'waits'}`, async () => {
+    const api = apiWith('a');
+    api.streaming = refusal(403);
+    api.fail('list', ...Array.from({ length: 20 }, () => refusal(403)));
+    const more = isOptional ? { withoutRight: 'Things are forgotten.' } : {};
+    const { informer, clock, warnings } = informerOf(api, more);
+    const { told, handler } = notes();
+    informer.addHandler(handler);
+    let isSynced = false;
+    void informer.synced.then(() => (isSynced = true));
+    informer.start();
+    await clock.advance(2000);
+    expect(isSynced).toBe(false);
+    await clock.advance(15_000);
+    expect([isSynced, informer.hasSynced, told]).toEqual([isOptional, false, []]);
+    const told403 = warnings.filter(text => text.includes('Things are forgotten.'));
+    expect(told403).toHaveLength(isOptional ? 1 : 0);
+    api.streaming = refusal(422);
+    await clock.advance(120_000);
+    expect([isSynced, informer.hasSynced, told]).toEqual([true, true, ['+a=0']]);
+    await informer.stop();
+  });
+}
 
 test('synced resolves when store and handlers have the initial objects', async () => {
   const { informer } = informerOf(apiWith('a', 'b'));

@@ -11,7 +11,10 @@ export interface Handler<T> {
   deleted?(object: T): unknown;
 }
 
-export type InformerOptions<T extends KubeResource> = Omit<ReflectorOptions<T>, 'sink'>;
+export interface InformerOptions<T extends KubeResource> extends Omit<ReflectorOptions<T>, 'sink' | 'onRefused'> {
+  /** What the program loses without the right to list: it then goes on without the objects. Default: it needs them. */
+  withoutRight?: string;
+}
 
 export interface InformerCounts extends ReflectorCounts {
   handlerErrors: number;
@@ -46,6 +49,7 @@ export class Informer<T extends KubeResource> {
     );
     this.#reflector = new Reflector({
       ...options,
+      ...(options.withoutRight !== undefined && { onRefused: () => this.#goOnWithout(options.withoutRight) }),
       sink: {
         replaceAll: objects => this.#fill(objects),
         put: object => this.#notify(this.#store.put(object)),
@@ -121,6 +125,13 @@ export class Informer<T extends KubeResource> {
   #fill(objects: readonly T[]): void {
     this.#notify(this.#store.replaceAll(objects));
     this.#hasSynced = true;
+    this.#resolveSynced();
+  }
+
+  /** The rights may still come; then the handlers get the objects. */
+  #goOnWithout(consequence = ''): void {
+    if (this.#hasSynced) return;
+    this.#log.warn(`The right to list and watch is missing: apply the manifests of this version. ${consequence}`);
     this.#resolveSynced();
   }
 

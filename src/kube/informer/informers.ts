@@ -5,7 +5,7 @@ import type { Runnable } from '../controller/manager.ts';
 import type { Scope } from './reflector-watch.ts';
 import type { KubeResource, Resource } from '../resource.ts';
 
-export type InformersOptions = Omit<InformerOptions<KubeResource>, 'resource' | 'scope'>;
+export type InformersOptions = Omit<InformerOptions<KubeResource>, 'resource' | 'scope' | 'withoutRight'>;
 
 /** The shared informers of a program, one per resource and scope. */
 export class Informers implements Runnable {
@@ -19,12 +19,16 @@ export class Informers implements Runnable {
   }
 
   /** Starts a new informer if the others are running. */
-  get<T extends KubeResource>(resource: Resource<T>, scope: Scope = {}): Informer<T> {
+  get<T extends KubeResource>(
+    resource: Resource<T>,
+    scope: Scope = {},
+    how: Pick<InformerOptions<T>, 'withoutRight'> = {},
+  ): Informer<T> {
     if (this.#state === 'stopped') throw new Error(`the informers are stopped; cannot add ${resource.plural}`);
     const name = nameOf(resource, scope);
     const present = this.#informers.get(name) as Informer<T> | undefined;
     if (present !== undefined) return present;
-    const informer = new Informer<T>({ ...this.#options, resource, scope });
+    const informer = new Informer<T>({ ...this.#options, ...how, resource, scope });
     this.#informers.set(name, informer as unknown as Informer<KubeResource>);
     if (this.#state === 'started') informer.start();
     return informer;

@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '#base/clock.ts';
 import { messageOf } from '#base/errors.ts';
 import { type Log, silentLog } from '#base/log.ts';
-import { isExpired } from '../api-error.ts';
+import { ApiError, isExpired } from '../api-error.ts';
 import type { Client } from '../client.ts';
 import { Backoff, type BackoffBounds, reflectorBackoff } from './reflector-backoff.ts';
 import { judge, judgeStreaming, StreamError } from './reflector-failure.ts';
@@ -28,6 +28,8 @@ export interface ReflectorOptions<T extends KubeResource> {
   random?: () => number;
   log?: Log;
   backoff?: BackoffBounds;
+  /** Called after several refusals in a row: the right to list is missing. */
+  onRefused?: () => void;
 }
 
 export interface ReflectorCounts {
@@ -44,6 +46,8 @@ const pageSize = 500;
 const minRelistPauseMs = 30_000;
 /** After so many failures in a row the resourceVersion is dropped, e.g. after a restore from a backup. */
 const maxFailuresAtPosition = 8;
+/** About 10 s: on a fresh install rights can come after the operator. */
+const refusalsInRow = 5;
 
 /** Keeps a sink in sync with the server until its signal is aborted. */
 export class Reflector<T extends KubeResource> {
@@ -60,6 +64,7 @@ export class Reflector<T extends KubeResource> {
   #mayBeStale = true;
   #isPaged = true;
   #failuresInRow = 0;
+  #refusalsInRow = 0;
   #nextQuickRelistMs = 0;
   #trouble: string | undefined;
 
@@ -171,6 +176,7 @@ export class Reflector<T extends KubeResource> {
   #noteSuccess(): void {
     this.#mayBeStale = false;
     this.#failuresInRow = 0;
+    this.#refusalsInRow = 0;
     this.#trouble = undefined;
   }
 
@@ -195,6 +201,8 @@ export class Reflector<T extends KubeResource> {
     const level = trouble === this.#trouble || error instanceof StreamError ? 'debug' : 'warn';
     this.#log[level]('List or watch failed; retrying', { error, waitMs: Math.round(waitMs), relist });
     this.#trouble = trouble;
+    this.#refusalsInRow = error instanceof ApiError && error.code === 403 ? this.#refusalsInRow + 1 : 0;
+    if (this.#refusalsInRow === refusalsInRow) this.#options.onRefused?.();
     if (waitMs > 0) await this.#clock.sleep(waitMs, signal).catch(() => undefined);
   }
 }

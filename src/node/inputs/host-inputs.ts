@@ -29,7 +29,7 @@ import { LastKubeletProfiles } from './kubelet-profiles.ts';
 import { LastLogins } from './last-logins.ts';
 import { InstanceKeys } from './instance-keys.ts';
 import { KeyRing } from './key-ring.ts';
-import { KeyStore, keyStorePermissions } from './key-store.ts';
+import { KeyStore, keyStorePermissions, storedKeys } from './key-store.ts';
 import { clusterSalt, saltPermission, type SettingsSalt } from './settings-salt.ts';
 import { missingInput, PendingInputError } from './missing-input.ts';
 import { loadInstanceKey } from './private-key.ts';
@@ -86,8 +86,7 @@ export function hostInputSource(parts: HostInputParts): HostInputSource {
   const named = (where: string, name: string) =>
     informers.get(secrets, { namespace: where, fieldSelector: `metadata.name=${name}` });
   const isOpenshift = parts.kind === 'openshift';
-  const storedKeys = named(namespace, secretName.privateKeys);
-  const keyStore = new KeyStore({ ...parts, informer: storedKeys });
+  const keyStore = new KeyStore({ ...parts, informer: storedKeys(parts) });
   const sources: Sources = {
     keyRing: new KeyRing(named(namespace, secretName.privateKey), keyStore, namespace),
     keyStore,

@@ -9,6 +9,7 @@ import { parsePrivateKey, type PrivateKey } from '#host/keys/private-key.ts';
 import { publicKeyHash } from '#host/keys/public-key.ts';
 import { isAlreadyExists, isConflict } from '#kube/api-error.ts';
 import type { Client } from '#kube/client.ts';
+import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
@@ -30,6 +31,17 @@ export interface KeyStoreParts {
   /** The Secret alone. */
   informer: Pick<Informer<SecretObject>, 'store'>;
   log: Log;
+}
+
+/** An operator that was upgraded without its manifests has no right to read it, and works as before. */
+export function storedKeys({
+  informers,
+  namespace,
+}: Pick<ControllerParts, 'informers' | 'namespace'>): Informer<SecretObject> {
+  const scope = { namespace, fieldSelector: `metadata.name=${secretName.privateKeys}` };
+  return informers.get(secrets, scope, {
+    withoutRight: 'Without it, former private keys are forgotten with a restart of the operator.',
+  });
 }
 
 /** Beside the keys; a hash is never so long. */

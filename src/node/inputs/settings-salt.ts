@@ -9,7 +9,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { type SecretObject, secrets } from '#kube/resources.ts';
-import { storedSalt } from './key-store.ts';
+import { storedKeys, storedSalt } from './key-store.ts';
 
 export const saltPermission: Permission = {
   in: 'own namespace',
@@ -23,12 +23,13 @@ export const saltPermission: Permission = {
 type SaltSources = readonly (readonly [source: { store: { list(): SecretObject[] } }, member: string])[];
 
 /** The salt of this cluster, and the Secrets whose changes may change it. All who hash settings must have the same one. */
-export function clusterSalt({ informers, namespace }: Pick<ControllerParts, 'informers' | 'namespace'>): {
+export function clusterSalt(parts: Pick<ControllerParts, 'informers' | 'namespace'>): {
   salt: SettingsSalt;
   salted: readonly Informer<SecretObject>[];
 } {
+  const { informers, namespace } = parts;
   const named = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
-  const [stored, key, tls] = [named(secretName.privateKeys), named(secretName.privateKey), named(secretName.tls)];
+  const [stored, key, tls] = [storedKeys(parts), named(secretName.privateKey), named(secretName.tls)];
   const sources: SaltSources = [
     [key, secretKey.privateKey],
     [tls, secretKey.tlsKey],
