@@ -224,6 +224,21 @@ const cases: [EventText, 'Normal' | 'Warning', string, string][] = [
     'SettingsApplied',
     'Services of instance with address 10.1.42.1 run with the changed settings; Node win-1 is ready',
   ],
+  [
+    eventText.keyAccepted('10.1.42.1', 'ssh-ed25519 SHA256:x'),
+    'Normal',
+    'KeyAccepted',
+    'Instance with address 10.1.42.1 accepts the current SSH key ssh-ed25519 SHA256:x',
+  ],
+  [
+    eventText.formerKeyKept('10.1.42.1', 'ssh-ed25519 SHA256:x', 'CODE: why'),
+    'Warning',
+    'FormerKeyKept',
+    'Host 10.1.42.1 still accepts the former SSH key ssh-ed25519 SHA256:x: CODE: why',
+  ],
+  [eventText.keyOutdated('HOST_X: bad'), 'Warning', 'KeyOutdated', 'HOST_X: bad'],
+  [eventText.privateKeyWeak('CODE: why'), 'Warning', 'PrivateKeyWeak', 'CODE: why'],
+  [eventText.privateKeyShared('CODE: why'), 'Warning', 'PrivateKeyShared', 'CODE: why'],
   [eventText.settingsFailure('HOST_X: bad'), 'Warning', 'SettingsFailure', 'HOST_X: bad'],
   [eventText.instanceRebootFailure('HOST_X: bad'), 'Warning', 'InstanceRebootFailure', 'HOST_X: bad'],
   [

@@ -52,6 +52,7 @@ const always = [
   'exporter',
   'linux-nodes',
   'instances',
+  'private-key',
   'csr',
   'lifecycle',
 ];

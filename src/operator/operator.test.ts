@@ -177,6 +177,7 @@ test('watches no Secrets but those it needs', async () => {
     'secrets.v1 namespace=openshift-windows-machine-config-operator fieldSelector=metadata.name=cloud-private-key',
     'secrets.v1 namespace=openshift-windows-machine-config-operator fieldSelector=metadata.name=windows-instance-config-daemon',
     'secrets.v1 namespace=openshift-windows-machine-config-operator fieldSelector=metadata.name=windows-machine-config-operator-tls',
+    'secrets.v1 namespace=openshift-windows-machine-config-operator fieldSelector=metadata.name=windows-private-keys',
   ]);
 });
 

@@ -48,9 +48,12 @@ const never: [what: string, matches: (permission: Permission) => boolean][] = [
       resources.includes('secrets') && verbs.includes('delete') && names?.join() !== secretName.agentToken,
   ],
   [
-    'make Secrets in its own namespace, where one could be a token of any account',
-    ({ in: place, resources, verbs }) =>
-      place === 'own namespace' && resources.includes('secrets') && verbs.includes('create'),
+    'make Secrets in its own namespace but one by its name, where any could be a token of any account',
+    ({ in: place, resources, verbs, names }) =>
+      place === 'own namespace' &&
+      resources.includes('secrets') &&
+      verbs.includes('create') &&
+      names?.join() !== secretName.privateKeys,
   ],
 ];
 for (const [what, matches] of never) {

@@ -70,7 +70,7 @@ const key = object(
   {
     hash: text('Hash of the key that last worked.'),
     fingerprint: text('Its type and fingerprint, as `ssh-keygen -lf` prints it.'),
-    former: listOf('Keys that the operator has replaced on the host and will remove, by hash.', { type: 'string' }),
+    former: listOf('Keys that the operator has replaced on the host and will remove.', text('Hash of the public key.')),
     pending: object(
       'A newer key that the host rejected; the operator tries it again.',
       {

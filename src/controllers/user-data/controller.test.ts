@@ -59,7 +59,7 @@ test('waits for the platform, and continues when it is known', async () => {
   expect(text()).toContain('ssh-ed25519');
 });
 
-test('builds it again when a user deletes it', async () => {
+test('SEC-02: builds it again when a user deletes it', async () => {
   const { run, putKey, text, api } = begin();
   await putKey();
   await run();
@@ -75,7 +75,7 @@ const tampered: [name: string, data: Record<string, string>][] = [
   ['nothing', {}],
 ];
 for (const [name, data] of tampered) {
-  test(`restores the text when it finds ${name}, and keeps what others have put beside it`, async () => {
+  test(`SEC-03: restores the text when it finds ${name}, and keeps what others have put beside it`, async () => {
     const { run, putKey, text, api, writes } = begin();
     await putKey();
     await run();
@@ -114,7 +114,7 @@ test('rests until an unusable key changes, which the controller of the key repor
   expect(text()).toContain('ssh-ed25519');
 });
 
-test('uses a weak key, and warns of it', async () => {
+test('SEC-06: uses a weak key, and warns of it', async () => {
   const { generateKeyPairSync } = await import('node:crypto');
   const weak = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const { run, putKey, text, log } = begin();
@@ -131,7 +131,7 @@ test('keeps no copy where there is no cluster API', async () => {
   expect(text(clusterApi)).toBe('');
 });
 
-test('keeps a copy where there is one, from the moment it comes', async () => {
+test('SEC-04: keeps a copy where there is one, from the moment it comes', async () => {
   const { run, putKey, api, text } = begin();
   await putKey();
   await run();

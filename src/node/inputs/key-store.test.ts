@@ -67,7 +67,7 @@ test('creates the Secret with the first key and the salt, and adds further keys 
   await keep(0);
   expect(held()).toEqual([1, 0]);
   expect(storedSalt(secret())?.reveal()).toBe('the salt');
-  expect(api.calls.filter(({ verb }) => verb !== 'get').map(({ verb }) => verb)).toEqual(['create', 'patch']);
+  expect(api.calls.filter(({ verb }) => verb !== 'get').map(({ verb }) => verb)).toEqual(['patch', 'patch']);
 });
 
 test('a salt that is stored stays, and no empty one is stored', async () => {

@@ -67,7 +67,7 @@ async function removeFormerKeys(journey: RekeyJourney, turn: StepTurn): Promise<
   for (const hash of former) {
     const known = keys?.offered.find(({ publicKey }) => publicKeyHash(publicKey) === hash);
     if (known === undefined) {
-      journey.deps.log.warn('A former key is not known any more, and stays authorized', {
+      journey.deps.log.warn('A former key is not known any more, and stays authorized on the host', {
         address: journey.address,
         hash,
       });
