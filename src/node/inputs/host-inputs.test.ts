@@ -4,6 +4,7 @@ import { toBase64 } from '#base/bytes.ts';
 import type { ClusterFacts } from '#cluster/facts.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { file } from '#contract/paths.ts';
+import { publicKeyHash } from '#host/keys/public-key.ts';
 import { openUsername } from '#host/keys/username-seal.ts';
 import type { Resource } from '#kube/resource.ts';
 import { configMaps, type SecretObject, secrets } from '#kube/resources.ts';
@@ -252,6 +253,24 @@ test('connects with the present key and the one before it', async () => {
   putSecret(namespace, 'cloud-private-key', { 'private-key.pem': other });
   const after = await source.loadKeys(instance(), signal);
   expect([before, after].map(keys => keys.map(({ pem: text }) => text.reveal()))).toEqual([[pem], [other, pem]]);
+});
+
+test('goes on with the key that a host accepted while the Secret has something else, and has no current key then', async () => {
+  const { source, putSecret } = setUp();
+  const [key] = await source.loadKeys(instance(), signal);
+  if (key === undefined) throw new Error('no key');
+  putSecret(namespace, 'cloud-private-key', { 'private-key.pem': 'planted' });
+  const hash = publicKeyHash(key.publicKey);
+  const reached: WindowsInstance = { ...instance(), status: { key: { hash, former: [] } } };
+  expect((await source.loadKeys(reached, signal)).map(({ pem: text }) => text.reveal())).toEqual([pem]);
+  expect([source.keyProblem?.(reached)?.code, source.currentKeyHash?.(reached)]).toEqual([
+    'PRIVATE_KEY_UNREADABLE',
+    undefined,
+  ]);
+  expect(source.keyProblem?.(instance({ keySecret: { name: 'own' } }))).toBeUndefined();
+  expect((await source.prepareInputs(reached, signal)).publicKeyHash).toBe(hash);
+  const error = await rejectionOf(source.loadKeys(instance(), signal).then(() => undefined));
+  expect(error).toMatchObject({ code: 'PRIVATE_KEY_UNREADABLE' });
 });
 
 test('connects with a key of its own where the instance has one', async () => {

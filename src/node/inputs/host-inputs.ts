@@ -103,6 +103,7 @@ export function hostInputSource(parts: HostInputParts): HostInputSource {
   const desired = followSettings(sources, parts);
   return {
     loadKeys: (instance, signal) => loadKeys(instance, sources, parts, signal),
+    keyProblem: ({ spec }) => (spec.keySecret === undefined ? sources.keyRing.problem : undefined),
     currentKeyHash: instance => currentKeyHash(instance, sources),
     lookAtKey: (instance, signal) =>
       instance.spec.keySecret === undefined ? Promise.resolve() : sources.instanceKeys.look(instance, signal),
@@ -230,7 +231,7 @@ async function prepareInputs(
   const { facts } = content;
   const { labels } = instance.spec;
   const [key] = await loadKeys(instance, sources, parts, signal);
-  if (key === undefined) throw new Error('there is always a current key');
+  if (key === undefined) throw new Error('there is always a key');
   const tokens = await bootstrapTokens(sources, parts, signal);
   const { fileSize } = settings.logRotation;
   return {

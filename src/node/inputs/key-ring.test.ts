@@ -110,6 +110,33 @@ test('skips values that are not keys', () => {
   expect(held()).toEqual([2, 1]);
 });
 
+test('while the Secret has no usable key, hosts that accepted a former one are offered that, and others wait', () => {
+  stored = [two];
+  const { put, held, keyRing, remove } = ring(one);
+  expect(keyRing.problem).toBeUndefined();
+  put('garbage');
+  expect(keyRing.problem?.code).toBe('PRIVATE_KEY_UNREADABLE');
+  expect([held([hashOf(one)]), held([hashOf(two)])]).toEqual([
+    [1, 2],
+    [2, 1],
+  ]);
+  for (const hashes of [[], [hashOf(three)]]) expect(errorOf(() => held(hashes))?.code).toBe('PRIVATE_KEY_UNREADABLE');
+  put('', { data: {} });
+  expect([held([hashOf(one)]), keyRing.problem?.code]).toEqual([[1, 2], 'PRIVATE_KEY_MISSING']);
+  // Whoever deletes it wants no key to be used.
+  remove();
+  expect([errorOf(() => held([hashOf(one)]))?.code, keyRing.problem]).toEqual(['PRIVATE_KEY_MISSING', undefined]);
+  put(three);
+  expect([held([hashOf(one)]), keyRing.problem]).toEqual([[3, 1, 2], undefined]);
+});
+
+test('an own key is not replaced by a former one because the key of all hosts has a problem', () => {
+  stored = [two];
+  const { keyRing } = ring('garbage');
+  const keys = keyRing.keysFor([hashOf(two)], parsePrivateKey(three));
+  expect(keys.map(({ pem }) => pem.reveal())).toEqual([three, two]);
+});
+
 test('has no key without a Secret, and names the Secret to create', () => {
   expect(errorOf(() => ring().keyRing.current())).toMatchObject({
     code: 'PRIVATE_KEY_MISSING',

@@ -30,6 +30,13 @@ export class KeyRing {
     informer.addHandler({ updated: old => this.#keep(old), deleted: old => this.#keep(old) });
   }
 
+  /** Of a Secret that exists, but has no usable key. One that was deleted is no mistake: the operator uses no key then. */
+  get problem(): AppError | undefined {
+    if (this.#informer.store.list().length === 0) return undefined;
+    const current = attempt(() => this.current());
+    return current.ok ? undefined : current.error;
+  }
+
   /** Throws an AppError when there is no usable one. */
   current(): PrivateKey {
     const [secret] = this.#informer.store.list();
@@ -38,10 +45,13 @@ export class KeyRing {
   }
 
   /** Those to offer to a host, in this order: the current key, those that worked there, further ones. */
-  keysFor(lastHashes: readonly string[], current = this.current()): PrivateKey[] {
+  keysFor(lastHashes: readonly string[], own?: PrivateKey): PrivateKey[] {
     const others = [...this.#former, ...this.#stored.keys()];
     const last = others.filter(({ publicKey }) => lastHashes.includes(publicKeyHash(publicKey)));
-    return distinct([current, ...last, ...others]).slice(0, maxOffered);
+    // What an administrator stored by mistake must not lock out hosts that work.
+    const isReached = own === undefined && last.length > 0 && this.problem !== undefined;
+    const first = isReached ? [] : [own ?? this.current()];
+    return distinct([...first, ...last, ...others]).slice(0, maxOffered);
   }
 
   #parse(secret: SecretObject): PrivateKey {

@@ -49,8 +49,10 @@ export interface LifecycleSlots {
 }
 
 export interface HostInputSource {
-  /** The keys to connect with, in the order to try them. */
+  /** The keys to connect with, in the order to try them: the current one first, unless it has a problem. Never empty. */
   loadKeys(instance: WindowsInstance, signal: AbortSignal): Promise<readonly PrivateKey[]>;
+  /** Why the current key of all hosts cannot be used; hosts that accepted a former one are reached with that. */
+  keyProblem?(instance: WindowsInstance): AppError | undefined;
   /** Value of the annotation pub-key-hash for the current key of the host; undefined while it is not known. */
   currentKeyHash?(instance: WindowsInstance): string | undefined;
   /** Looks whether a key of its own has changed, which no watch reports. */

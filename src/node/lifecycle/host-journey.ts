@@ -24,8 +24,8 @@ export abstract class HostJourney implements AsyncDisposable {
   /** What the address of the instance resolves to, once known. */
   ipv4: string | undefined;
   hostKey: HostKey | undefined;
-  /** Of the last connection: the key that the host accepted, and those offered, the current one first. */
-  keys: { accepted: PublicKey; offered: readonly PrivateKey[] } | undefined;
+  /** Of the last connection: the key that the host accepted, those offered, and the current one, if it can be used. */
+  keys: { accepted: PublicKey; offered: readonly PrivateKey[]; current: PrivateKey | undefined } | undefined;
   /** Name that the kubelet registers, once claimed. */
   claimedName: string | undefined;
   #inventory: Inventory | undefined;

@@ -32,8 +32,8 @@ export const rekeyKind: JourneyKind<RekeyJourney> = {
 function report({ instance, wait, keys, address, leftovers }: RekeyJourney, { recorder }: JourneyParts): void {
   for (const { key, problem } of leftovers)
     recordEvent(recorder, instance, eventText.formerKeyKept(address, key, failureText(problem, instance)));
-  const [current] = keys?.offered ?? [];
-  if (current === undefined) return;
+  if (keys?.current === undefined) return;
+  const { current } = keys;
   const { hash, pending } = instance.status?.key ?? {};
   const wanted = publicKeyHash(current.publicKey);
   if (wait === undefined && hash !== wanted)

@@ -155,6 +155,22 @@ for (const [name, { known, offered, accepts, authorizes = false }, want] of reco
   });
 }
 
+test('without a usable current key, a host goes on to wait for the one before', async () => {
+  const [since, tried] = ['2026-01-01T00:00:00Z', '2026-01-01T00:00:00Z'];
+  const known = { hash: a, pending: { hash: b, since, tried } };
+  const bench = new JourneyBench({ record: { key: known } });
+  const problem = new AppError('PRIVATE_KEY_UNREADABLE', 'no', { remedy: 'x' });
+  Object.assign(bench.journey.deps.inputs, {
+    loadKeys: async () => [made[0], made[1]],
+    keyProblem: () => problem,
+    authorizesKeys: true,
+  });
+  bench.host.accepts = key => publicKeyHash(key) === a;
+  await bench.take(connect);
+  expect(bench.journey.record.known.key).toMatchObject(known);
+  expect([bench.journey.record.known.key?.former, bench.journey.keys?.current]).toEqual([undefined, undefined]);
+});
+
 test('ends the condition of a host that rejected the current key, whatever journey connects', async () => {
   for (const [status, want] of [
     ['False', 'True'],

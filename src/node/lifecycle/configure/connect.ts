@@ -55,6 +55,7 @@ export async function openHost(journey: HostJourney, signal: AbortSignal): Promi
   const { port } = instance.spec;
   journey.ipv4 ??= await resolve(journey);
   const privateKeys = await deps.inputs.loadKeys(instance, signal);
+  const current = deps.inputs.keyProblem?.(instance) === undefined ? privateKeys[0] : undefined;
   // The key seen on this journey stays, even if the stored one changes.
   const pinnedKey = journey.hostKey ?? (await deps.hostKeys.find(instance, journey.node, signal));
   const target = targetAt(journey.ipv4, port, { address, username, privateKeys, pinnedKey });
@@ -67,11 +68,11 @@ export async function openHost(journey: HostJourney, signal: AbortSignal): Promi
     // Before it is recorded, so that no record names a key that is lost.
     if (accepted !== undefined) await deps.inputs.keepKey?.(accepted, signal);
     const text = printPublicKey(hostKey);
-    const key = acceptedKeyRecord(acceptedKey, privateKeys, journey);
+    const key = acceptedKeyRecord(acceptedKey, current, journey);
     if (journey.record.known.hostKey !== text || !sameData(journey.record.known.key, key))
       await journey.record.save({ hostKey: text, key }, key.pending === undefined ? acceptedCondition(instance) : []);
     journey.hostKey = hostKey;
-    journey.keys = { accepted: acceptedKey, offered: privateKeys };
+    journey.keys = { accepted: acceptedKey, offered: privateKeys, current };
     journey.record.ipv4 = journey.ipv4;
     return connection;
   } catch (error) {
@@ -80,10 +81,10 @@ export async function openHost(journey: HostJourney, signal: AbortSignal): Promi
   }
 }
 
-/** A host that accepts the current key, which is offered first, waits for none. */
+/** A host that accepts the current key waits for none. */
 function acceptedKeyRecord(
   accepted: PublicKey,
-  [current]: readonly PrivateKey[],
+  current: PrivateKey | undefined,
   { record, deps }: HostJourney,
 ): InstanceKey {
   const { key: known } = record.known;

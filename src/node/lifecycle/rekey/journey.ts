@@ -17,21 +17,40 @@ export class RekeyJourney extends AgentJourney {
   readonly leftovers: { key: string; problem: AppError }[] = [];
   #current: PrivateKey | undefined;
 
-  /** The key that the host should accept. */
+  /** The key that the host should accept: after a connection the one that was offered first, which can be newer. */
   async current(signal: AbortSignal): Promise<PrivateKey> {
-    if (this.#current === undefined) [this.#current] = await this.deps.inputs.loadKeys(this.instance, signal);
-    if (this.#current === undefined) throw new Error('there is always a current key');
-    return this.#current;
+    const known = this.#known;
+    if (known !== undefined) return known;
+    const { inputs } = this.deps;
+    const [current] = await inputs.loadKeys(this.instance, signal);
+    const problem = inputs.keyProblem?.(this.instance);
+    if (problem !== undefined) throw problem;
+    if (current === undefined) throw new Error('there is always a current key');
+    this.#current = current;
+    return current;
+  }
+
+  get #known(): PrivateKey | undefined {
+    return this.keys?.current ?? this.#current;
   }
 
   /** The host accepted the current key in the last connection, or before. */
   get isCurrent(): boolean {
-    return this.#current !== undefined && this.record.known.key?.hash === publicKeyHash(this.#current.publicKey);
+    const current = this.#known;
+    return current !== undefined && this.record.known.key?.hash === publicKeyHash(current.publicKey);
   }
 
   /** Keys that the operator is to remove from the host, by their hashes. */
   get former(): readonly string[] {
     return this.record.known.key?.former ?? [];
+  }
+
+  /** If the key is replaced once more before the host was seen to accept this one, it has to go, too. */
+  async expect({ publicKey }: PrivateKey): Promise<void> {
+    const { record, former } = this;
+    const { key } = record.known;
+    const hash = publicKeyHash(publicKey);
+    if (key !== undefined && !former.includes(hash)) await record.save({ key: { ...key, former: [...former, hash] } });
   }
 
   /** The administrator may also go back to the key that the host has. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { timestamp } from '#base/clock.ts';
+import { AppError } from '#base/errors.ts';
 import { instanceAnnotation, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { authorizedKeysFile } from '#contract/paths.ts';
 import type { InstanceKey, WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
@@ -248,6 +249,52 @@ test('with the setting, no key is lost when the operator dies before or after an
     expect(count).toBeLessThan(20);
   }
   expect(deaths).toBeGreaterThan(3);
+});
+
+test('with the setting, a key that is replaced before the host was seen to accept it is removed, too', async () => {
+  const host = new LabHost('10.0.0.5');
+  authorize(host, [first]);
+  const dying = begin({ authorized: [], offered: [second, first], authorizes: true, host, key: { hash: first.hash } });
+  host.faults.exec = command => {
+    if (!command.includes('authorize-key')) return undefined;
+    host.faults.exec = () => undefined;
+    return host.run(command).then(() => Promise.reject(new Error('killed')));
+  };
+  await expect(dying.run()).rejects.toThrow();
+  host.faults = {};
+  expect([linesOn(host), dying.kept]).toEqual([[second.line, first.line], [1, 2]]);
+  const key = dying.stored()?.key;
+  const next = begin({ authorized: [], offered: [third, first, second], authorizes: true, host, ...(key && { key }) });
+  await next.run();
+  expect([linesOn(host), next.known()?.hash, next.known()?.former]).toEqual([[third.line], third.hash, undefined]);
+});
+
+test('a key that is replaced while the host is reached is neither added there nor waited for', async () => {
+  for (const isAuthorized of [true, false]) {
+    const authorized = isAuthorized ? [first, third] : [first];
+    const { run, host, known, journey } = begin({
+      authorized,
+      offered: [third, first],
+      key: { hash: first.hash },
+      authorizes: true,
+    });
+    const { inputs } = journey.deps;
+    const { loadKeys } = inputs;
+    inputs.loadKeys = async () => {
+      inputs.loadKeys = loadKeys;
+      return [second.key, first.key];
+    };
+    await run();
+    expect([linesOn(host), known()?.hash, known()?.pending]).toEqual([[third.line], third.hash, undefined]);
+  }
+});
+
+test('a journey that begins when the Secret has no usable key any more marks no Node', async () => {
+  const { run, journey, annotations, host } = begin({ authorized: [first], offered: [first], key: { hash: first.hash } });
+  const problem = new AppError('PRIVATE_KEY_UNREADABLE', 'no', { remedy: 'x' });
+  journey.deps.inputs.keyProblem = () => problem;
+  expect((await rejectionOf(run()))?.code).toBe('PRIVATE_KEY_UNREADABLE');
+  expect([annotations(), host.connectionCount]).toEqual([{}, 0]);
 });
 
 test('a host that is told to accept the key, and does not, waits like others', async () => {

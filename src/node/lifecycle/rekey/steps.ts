@@ -49,8 +49,11 @@ const authorizeKey: Step<RekeyJourney> = {
   async run(journey, turn) {
     journey.agent = await journey.deps.payload.agent();
     await uploadAgent.run(journey, turn);
-    const { publicKey } = await journey.current(turn.signal);
     if (!journey.isCurrent) {
+      const current = await journey.current(turn.signal);
+      const { publicKey } = current;
+      await journey.deps.inputs.keepKey?.(current, turn.signal);
+      await journey.expect(current);
       journey.problem = await problemOf(() => authorize(journey, { add: blobOf(publicKey) }, turn));
       if (journey.problem !== undefined) return;
       await journey.host.close();
