@@ -16,7 +16,7 @@ import type { ControllerParts } from '#kube/controller/parts.ts';
 import type { Rollout } from '#node/rollout/rollout.ts';
 import type { OnChange } from '#kube/controller/signal-watch.ts';
 import { bySource, sourceText } from '#cluster/instance-source.ts';
-import { isUnfinished, type MachineView, type MachineFacts, readMachine } from './decide.ts';
+import { isUnfinished, type MachineFacts, type MachineFleet, type MachineView, readMachine } from './decide.ts';
 
 /** Only Machines with this label are watched. */
 export const windowsMachines = {
@@ -54,19 +54,29 @@ export function observeMachine(
   stores: Pick<MachineStores, 'machineSets' | 'nodes' | 'instances'>,
   settings: MachineSettings & { version: string },
 ): MachineFacts {
-  // A Machine that cannot be read does not count as healthy.
-  const views = siblings.flatMap(object => {
-    const read = attempt(() => readMachine(readObject(object)));
-    return read.ok ? [read.value] : [];
-  });
-  const name = machine.machineSet;
-  const set = name === undefined ? undefined : stores.machineSets.get({ namespace: namespaceName.machineApi, name });
   const acceptedKeyHash = recordsOf(machine, stores.instances)
     .map(({ key }) => key?.hash)
     .find(hash => hash !== undefined);
   return {
     ...settings,
     ...(acceptedKeyHash !== undefined && { acceptedKeyHash }),
+    ...observeFleet(machine.machineSet, siblings, stores),
+  };
+}
+
+/** The Machines, as far as one of this MachineSet is concerned. */
+export function observeFleet(
+  name: string | undefined,
+  siblings: readonly Machine[],
+  stores: Pick<MachineStores, 'machineSets' | 'nodes' | 'instances'>,
+): MachineFleet {
+  // A Machine that cannot be read does not count as healthy.
+  const views = siblings.flatMap(object => {
+    const read = attempt(() => readMachine(readObject(object)));
+    return read.ok ? [read.value] : [];
+  });
+  const set = name === undefined ? undefined : stores.machineSets.get({ namespace: namespaceName.machineApi, name });
+  return {
     machines: views,
     nodes: nodesOf(views, stores.nodes),
     unfinished: unfinishedMachines(views, stores.instances),

@@ -137,11 +137,11 @@ export class BudgetGrants implements Grants {
     return Object.hasOwn(map?.data ?? {}, instance);
   }
 
-  /** Grants of Machines of the set that were replaced and whose Nodes are gone, the oldest first. */
-  replaced(machineSet: string): Grant[] {
+  /** Grants of Machines that were replaced and whose Nodes are gone, the oldest first. */
+  replaced(): Grant[] {
     const { grants, nodes } = this.facts();
     return grants
-      .filter(each => each.machineSet === machineSet && each.journey === 'replace' && !nodes.has(each.node))
+      .filter(each => each.journey === 'replace' && !nodes.has(each.node))
       .toSorted((one, other) => one.sinceMs - other.sinceMs);
   }
 

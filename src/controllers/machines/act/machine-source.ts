@@ -60,6 +60,8 @@ export class MachineSource {
     const source: SourceRef = { kind: 'Machine', name: key.name };
     const own = this.#stores.instances.byIndex(bySource, sourceText(source));
     const object = this.#stores.machines.get(key);
+    // Also for a Machine that is gone: it may have been the last one of its set.
+    await this.#replacement.settle(pass.signal);
     if (!isEligible(object)) return this.#deleteInstances(key.name, own, pass);
     const { outcome, events } = await this.#reconcile(object, own, pass);
     this.#report(object, events);
@@ -81,7 +83,6 @@ export class MachineSource {
       own,
       settings: { ...settings, version: this.#parts.version },
     };
-    await this.#replacement.settle(observed.machine, observed.settings, pass.signal);
     return this.#act(observed, this.#decide(observed), pass);
   }
 
@@ -164,7 +165,10 @@ export class MachineSource {
     });
   }
 
-  async #replace({ machine, object, settings }: ObservedMachine, why: string, pass: Pass): Promise<PassResult> {
+  async #replace({ machine, object, own, settings }: ObservedMachine, why: string, pass: Pass): Promise<PassResult> {
+    // Its removal would wait, and it would not count for the disruption budget. The end of the pause wakes it.
+    const paused = own.find(({ spec }) => spec.paused === true);
+    if (paused !== undefined) return result(after(waitMs, `WindowsInstance ${paused.metadata.name} is paused`));
     // A new Machine would start with the old key.
     if (!settings.userDataIsCurrent) return result(after(waitMs, 'the Secret windows-user-data is not up to date'));
     // Without instances it is not known which other Machines work.

@@ -169,6 +169,43 @@ test('the grants of a MachineSet that was deleted or scaled down keep no others 
   }
 });
 
+for (const [name, replicas] of [
+  ['deleted with all its Machines', undefined],
+  ['scaled down to none', 0],
+] as const) {
+  test(`the grants of a MachineSet that was ${name} keep no others waiting`, async () => {
+    await using bench = await machineBench();
+    await workingFleet(bench, 3);
+    await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+    expect(grantedNodes(bench)).toHaveLength(1);
+    if (replicas === undefined) bench.api.remove(machineSets, 'set', namespaceName.machineApi);
+    else await bench.put(machineSets, { metadata: { name: 'set', ...inMachineApi }, spec: { replicas } });
+    for (const at of ['m1', 'm2', 'm3']) {
+      await removeHost(bench, at);
+      bench.api.remove(machines, at, namespaceName.machineApi);
+      await settle();
+    }
+    expect(grantedNodes(bench)).toEqual([]);
+  });
+}
+
+test('a Machine whose instance is paused is not replaced until the pause ends', async () => {
+  await using bench = await machineBench();
+  await workingFleet(bench, 3);
+  const pause = async (paused: boolean) => {
+    for (const index of [1, 2, 3]) {
+      const instance = bench.instance(`m${index}`) as WindowsInstance;
+      await bench.put(windowsInstances, { ...instance, spec: { ...instance.spec, paused } });
+    }
+  };
+  await pause(true);
+  await bench.set({ ...defaultSettings, pubKeyHash: 'new' });
+  await bench.clock.advance(300_000);
+  expect([bench.there('m1', 'm2', 'm3'), grantedNodes(bench)]).toEqual([['m1', 'm2', 'm3'], []]);
+  await pause(false);
+  expect(bench.there('m1', 'm2', 'm3')).toHaveLength(2);
+});
+
 test('a Machine waits for a node of another source that is out of service, and is woken when it works again', async () => {
   await using bench = await machineBench();
   await workingFleet(bench, 3);

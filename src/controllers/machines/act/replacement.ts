@@ -23,6 +23,7 @@ import {
   type MachineSettings,
   type MachinesParts,
   type MachineStores,
+  observeFleet,
   observeMachine,
   windowsMachines,
 } from '../observe.ts';
@@ -78,16 +79,15 @@ export class Replacement {
     return decision;
   }
 
-  /** Ends the grants of replaced Machines whose MachineSet has as many working ones again. */
-  async settle(machine: MachineView, settings: ReplacementCause['settings'], signal: AbortSignal): Promise<void> {
-    const { machineSet } = machine;
-    const held = machineSet === undefined ? [] : this.#parts.grants.replaced(machineSet);
-    if (held.length === 0) return;
-    const facts = observeMachine(machine, this.#stores.machines.list(), this.#stores, settings);
-    const healthy = facts.machines.filter(one => one.machineSet === machineSet && isHealthyMachine(one, facts));
-    const missing = Math.max(0, (facts.replicas ?? 0) - healthy.length);
-    for (const { instance: name, uid } of held.slice(0, Math.max(0, held.length - missing)))
-      await this.#parts.grants.endReplacement({ name, uid }, signal);
+  /** Ends the grants of replaced Machines whose MachineSet has as many working ones again, or wants no more. */
+  async settle(signal: AbortSignal): Promise<void> {
+    for (const [machineSet, held] of Map.groupBy(this.#parts.grants.replaced(), grant => grant.machineSet)) {
+      const fleet = observeFleet(machineSet, this.#stores.machines.list(), this.#stores);
+      const healthy = fleet.machines.filter(one => one.machineSet === machineSet && isHealthyMachine(one, fleet));
+      const missing = Math.max(0, (fleet.replicas ?? 0) - healthy.length);
+      for (const { instance: name, uid } of held.slice(0, Math.max(0, held.length - missing)))
+        await this.#parts.grants.endReplacement({ name, uid }, signal);
+    }
   }
 
   /** With the Node that the Machine API names, if the host is not recorded yet. */
