@@ -347,6 +347,7 @@ async function journey(cached: WindowsInstance, work: Work, pass: Pass): Promise
   if (next.do === 'remove') pass.log.info('Removing host', { why: cause });
   if (next.do === 'refresh' || next.do === 'restart') reportConflicts(instance, work);
   const wait = await start(next.do, instance, cause, work, pass);
+  if (next.do === 'rekey') work.marks.ended(instance.metadata.uid ?? '', work.clock.monotonicMs());
   if (wait !== undefined) return after(turnMs, wait);
   if (next.do === 'remove') return after(recheckMs, 'the host was not removed');
   // A removal that was canceled may have had a grant.

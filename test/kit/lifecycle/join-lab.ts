@@ -20,6 +20,7 @@ import { instancesController } from '../../../src/controllers/instances/controll
 import { Installation } from '../../../src/cluster/installation.ts';
 import type { Connect, HostConnection } from '../../../src/host/host.ts';
 import { parsePrivateKey } from '../../../src/host/keys/private-key.ts';
+import { publicKeyHash } from '../../../src/host/keys/public-key.ts';
 import { isNotFound } from '../../../src/kube/api-error.ts';
 import type { Client } from '../../../src/kube/client.ts';
 import { loadKubeconfig } from '../../../src/kube/config/load-kubeconfig.ts';
@@ -68,6 +69,8 @@ export class JoinLab {
   readonly metrics = new MemoryMetrics();
   behavior: LabBehavior = {};
   privateKey = parsePrivateKey(newKey());
+  /** Whether hosts and Nodes are told of another private key. */
+  followsKey = false;
   /** Changes the default inputs of a host. */
   inputs: (defaults: HostInputs) => HostInputs = defaults => defaults;
   tokens = 0;
@@ -192,6 +195,7 @@ export class JoinLab {
       resolver,
       inputs: {
         loadKeys: async () => [this.privateKey],
+        ...(this.followsKey && { currentKeyHash: () => publicKeyHash(this.privateKey.publicKey) }),
         readFacts: () => this.inputs({ ...this.#defaultInputs(), version: own }),
         prepareInputs: async () => {
           this.tokens += 1;

@@ -91,6 +91,9 @@ export async function reportNode(
     waits.some(({ journey }) => journey === 'restart') ? recheckMs : undefined,
     // Nor that a host was given the current key, or that the key of a host of its own was changed.
     rekeyDelayMs(instance, deps.inputs.currentKeyHash?.(instance) ?? '', clock.now()),
+    waits.some(({ journey }) => journey === 'rekey')
+      ? work.marks.delayMs(instance.metadata.uid ?? '', clock.monotonicMs())
+      : undefined,
     instance.spec.keySecret === undefined ? undefined : keySecretMs,
   ]);
 }

@@ -13,7 +13,7 @@ import type { Work } from './work.ts';
 /** What the host has of the settings of the cluster, what it should have, and why it has to wait. */
 export function settingsFacts(
   instance: WindowsInstance,
-  work: Pick<Work, 'deps' | 'instances' | 'firstRestart'>,
+  work: Pick<Work, 'deps' | 'instances' | 'firstRestart' | 'marks'>,
 ): Pick<LifecycleFacts, 'desired' | 'given' | 'gates'> {
   const { services } = instance.status?.settings ?? {};
   const given = { ...givenSettings(instance), ...givenKey(instance, work) };
@@ -42,13 +42,22 @@ function givenKey({ status }: WindowsInstance, { deps }: Pick<Work, 'deps'>): Ho
 }
 
 /** A host that has rejected the current key is asked again later; other journeys need not wait for that. */
-function keyFacts(instance: WindowsInstance, { deps }: Pick<Work, 'deps'>): Pick<LifecycleFacts, 'desired' | 'gates'> {
+function keyFacts(
+  instance: WindowsInstance,
+  { deps, marks }: Pick<Work, 'deps' | 'marks'>,
+): Pick<LifecycleFacts, 'desired' | 'gates'> {
   const keyHash = deps.inputs.currentKeyHash?.(instance);
   if (keyHash === undefined) return {};
   const isLater = rekeyDelayMs(instance, keyHash, deps.clock.now()) !== undefined;
-  return { desired: { keyHash }, ...(isLater && { gates: { rekey: waitsForKey } }) };
+  const { hash, pending } = instance.status?.key ?? {};
+  const { hasFormerKeys } = givenKey(instance, { deps });
+  const hasKey = hash === keyHash && pending === undefined && hasFormerKeys !== true;
+  const wasMarked = hasKey && marks.delayMs(instance.metadata.uid ?? '', deps.clock.monotonicMs()) !== undefined;
+  const why = isLater ? waitsForKey : wasMarked ? waitsForMark : undefined;
+  return { desired: { keyHash }, ...(why !== undefined && { gates: { rekey: why } }) };
 }
 
+const waitsForMark = 'its Node was given the hash of the SSH key less than five minutes ago';
 const waitsForKey = 'the host rejected the current SSH key and is asked again';
 
 /** Others get all settings when they join: a change does not end their backoff. */

@@ -28,6 +28,7 @@ import { BrokenTimes } from './broken-times.ts';
 import { createDeps } from './create-deps.ts';
 import { DeletedInstances } from './deleted-instances.ts';
 import { JourneyPlaces } from './journey-places.ts';
+import { MarkTimes } from './mark-times.ts';
 import { OrphanNodes } from './orphan-nodes.ts';
 import { createRemovalCluster } from './removal-cluster.ts';
 import { FirstRestart } from './restart-gate.ts';
@@ -41,6 +42,7 @@ export type Work = LifecycleParts & {
   conflicts: EventDeduper;
   places: JourneyPlaces;
   broken: BrokenTimes;
+  marks: MarkTimes;
   firstRestart: FirstRestart;
   orphans: OrphanNodes;
   isLeaving: (instance: WindowsInstance) => boolean;
@@ -94,6 +96,7 @@ export function createWork(parts: LifecycleParts, limits: LifecycleLimits, wake:
     conflicts: new EventDeduper(parts),
     places: new JourneyPlaces(limits.hosts, wake),
     broken: new BrokenTimes(),
+    marks: new MarkTimes(),
     firstRestart: new FirstRestart(),
     orphans: new OrphanNodes({ nodes: nodeSource, instances, maps, isLeaving: isLeavingNow }),
     isLeaving: isLeavingNow,
