@@ -90,11 +90,7 @@ export async function reportNode(
     // No watch tells that the first host with changed settings gave up before it began.
     waits.some(({ journey }) => journey === 'restart') ? recheckMs : undefined,
     // Nor that a host was given the current key, or that the key of a host of its own was changed.
-    rekeyDelayMs(instance, deps.inputs.currentKeyHash?.(instance) ?? '', clock.now()),
-    waits.some(({ journey }) => journey === 'rekey')
-      ? work.marks.delayMs(instance.metadata.uid ?? '', clock.monotonicMs())
-      : undefined,
-    instance.spec.keySecret === undefined ? undefined : keySecretMs,
+    ...keyTimes(instance, waits, work),
   ]);
 }
 
@@ -133,6 +129,20 @@ function limitsOf(instance: WindowsInstance, node: NodeView, waits: readonly Wai
 function nextLook(why: string | undefined, times: readonly (number | undefined)[]): Outcome {
   const ms = Math.min(...times.filter(each => each !== undefined));
   return ms === Infinity ? done : after(ms, why ?? 'check kubelet and credentials of the agent');
+}
+
+/** When the key of a host, or the mark of its Node, is due again. */
+function keyTimes(
+  instance: WindowsInstance,
+  waits: readonly Wait[],
+  { deps, marks, clock }: Work,
+): (number | undefined)[] {
+  const isWaiting = waits.some(({ journey }) => journey === 'rekey');
+  return [
+    rekeyDelayMs(instance, deps.inputs.currentKeyHash?.(instance) ?? '', clock.now()),
+    isWaiting ? marks.delayMs(instance.metadata.uid ?? '', clock.monotonicMs()) : undefined,
+    instance.spec.keySecret === undefined ? undefined : keySecretMs,
+  ];
 }
 
 /** A host that waits for settings does not have them; its own failure is not hidden by its wait. */

@@ -279,10 +279,11 @@ test('a key that is replaced while the host is reached is neither added there no
       authorizes: true,
     });
     const { inputs } = journey.deps;
-    const { loadKeys } = inputs;
+    let isFirst = true;
     inputs.loadKeys = async () => {
-      inputs.loadKeys = loadKeys;
-      return [second.key, first.key];
+      const newest = isFirst ? second : third;
+      isFirst = false;
+      return [newest.key, first.key];
     };
     await run();
     expect([linesOn(host), known()?.hash, known()?.pending]).toEqual([[third.line], third.hash, undefined]);
