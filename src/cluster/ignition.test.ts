@@ -142,13 +142,30 @@ test('reads the kubelet unit and the files of a config that is an object', () =>
 });
 
 const passwds: [name: string, passwd: unknown, want: string[]][] = [
-  ['of all users', { users: [{ name: 'core', sshAuthorizedKeys: ['a', 'b'] }, { name: 'x', sshAuthorizedKeys: ['c'] }] }, ['a', 'b', 'c']],
+  [
+    'of all users',
+    {
+      users: [
+        { name: 'core', sshAuthorizedKeys: ['a', 'b'] },
+        { name: 'x', sshAuthorizedKeys: ['c'] },
+      ],
+    },
+    ['a', 'b', 'c'],
+  ],
   ['that are texts', { users: [{ sshAuthorizedKeys: ['a', 1, null, { b: 1 }, ['c']] }] }, ['a']],
-  ['of users that have some', { users: [null, 'core', [], { sshAuthorizedKeys: 'a' }, { sshAuthorizedKeys: null }, {}] }, []],
+  [
+    'of users that have some',
+    { users: [null, 'core', [], { sshAuthorizedKeys: 'a' }, { sshAuthorizedKeys: null }, {}] },
+    [],
+  ],
   ['not without a list of users', { users: { sshAuthorizedKeys: ['a'] } }, []],
   ['not without users', 'core', []],
   ['not without a section', undefined, []],
-  ['but no more than a thousand', { users: [{ sshAuthorizedKeys: Array<string>(3000).fill('a') }] }, Array<string>(1000).fill('a')],
+  [
+    'but no more than a thousand',
+    { users: [{ sshAuthorizedKeys: Array<string>(3000).fill('a') }] },
+    Array<string>(1000).fill('a'),
+  ],
 ];
 for (const [name, passwd, want] of passwds)
   test(`reads authorized keys ${name}`, () => {

@@ -346,11 +346,23 @@ for (const [about, given = {}, over, want] of keyRows) {
 }
 
 const rekeyless: [string, (known: WindowsInstance) => Partial<LifecycleFacts>, Decision['do']][] = [
-  ['of a Machine', known => ({ instance: { ...known, spec: { ...known.spec, source: { kind: 'Machine', name: 'm' } } } }), 'report'],
+  [
+    'of a Machine',
+    known => ({ instance: { ...known, spec: { ...known.spec, source: { kind: 'Machine', name: 'm' } } } }),
+    'report',
+  ],
   ['that is paused', known => ({ instance: { ...known, spec: { ...known.spec, paused: true } } }), 'pause'],
-  ['that is being deleted', known => ({ instance: { ...known, metadata: { ...known.metadata, deletionTimestamp: 'x' } } }), 'leave'],
+  [
+    'that is being deleted',
+    known => ({ instance: { ...known, metadata: { ...known.metadata, deletionTimestamp: 'x' } } }),
+    'leave',
+  ],
   ['that is being removed', () => ({ removal: 'its entry is gone' }), 'remove'],
-  ['that is not configured completely', () => ({ node: { ...configured, annotations: {} }, version: 'v2' }), 'configure'],
+  [
+    'that is not configured completely',
+    () => ({ node: { ...configured, annotations: {} }, version: 'v2' }),
+    'configure',
+  ],
   ['that has rejected the key a moment ago', () => ({ gates: { rekey: 'later' } }), 'report'],
   ['of an operator that does not know the journey', () => ({ journeys: new Set(['configure'] as const) }), 'report'],
 ];

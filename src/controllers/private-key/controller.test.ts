@@ -38,7 +38,10 @@ function begin({ keepsPrivateKeys, worker = [] }: { keepsPrivateKeys?: boolean; 
   onTestFinished(() => bench[Symbol.asyncDispose]());
   const { api, parts } = bench;
   let current: string | undefined;
-  const store = new KeyStore({ ...parts, informer: api.informers.get(secrets, { namespace, fieldSelector: 'metadata.name=windows-private-keys' }) });
+  const store = new KeyStore({
+    ...parts,
+    informer: api.informers.get(secrets, { namespace, fieldSelector: 'metadata.name=windows-private-keys' }),
+  });
   const putKey = async (pem: string | undefined) => {
     current = pem === undefined || !pem.includes('PRIVATE') ? undefined : publicKeyHash(parsePrivateKey(pem).publicKey);
     const metadata = { name: secretName.privateKey, namespace, uid: 'u' };
@@ -59,7 +62,8 @@ function begin({ keepsPrivateKeys, worker = [] }: { keepsPrivateKeys?: boolean; 
         }),
       ),
     keep: async (...numbers: number[]) => {
-      for (const at of numbers) await store.keep(keys[at] ?? parsePrivateKey(''), new Secret('salt'), new AbortController().signal);
+      for (const at of numbers)
+        await store.keep(keys[at] ?? parsePrivateKey(''), new Secret('salt'), new AbortController().signal);
       await settle();
     },
     host: async (name: string, key?: InstanceKey, more: Partial<WindowsInstance['status']> = { hostKey: 'x' }) =>
@@ -122,15 +126,21 @@ const mishaps: [name: string, act: (bench: ReturnType<typeof begin>) => Promise<
   ['deletes the Secret', ({ putKey }) => putKey(undefined)],
   ['replaces the key by garbage', ({ putKey }) => putKey('x')],
   ['rotates once more', ({ putKey }) => putKey(pems[2])],
-  ['pauses the host', async ({ api, host }) => {
-    await host('two', { hash: a });
-    const object = api.peek(windowsInstances, 'two', namespace) as WindowsInstance;
-    api.put(windowsInstances, { ...object, spec: { ...object.spec, paused: true } });
-  }],
-  ['deletes the instance, and the host is being removed', async ({ api }) => {
-    const object = api.peek(windowsInstances, 'two', namespace) as WindowsInstance;
-    api.put(windowsInstances, { ...object, metadata: { ...object.metadata, deletionTimestamp: 'x' } });
-  }],
+  [
+    'pauses the host',
+    async ({ api, host }) => {
+      await host('two', { hash: a });
+      const object = api.peek(windowsInstances, 'two', namespace) as WindowsInstance;
+      api.put(windowsInstances, { ...object, spec: { ...object.spec, paused: true } });
+    },
+  ],
+  [
+    'deletes the instance, and the host is being removed',
+    async ({ api }) => {
+      const object = api.peek(windowsInstances, 'two', namespace) as WindowsInstance;
+      api.put(windowsInstances, { ...object, metadata: { ...object.metadata, deletionTimestamp: 'x' } });
+    },
+  ],
 ];
 for (const [name, act] of mishaps) {
   test(`keeps the former key of a host when the administrator ${name}`, async () => {

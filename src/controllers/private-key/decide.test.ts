@@ -3,7 +3,11 @@ import { expect, test } from 'vitest';
 import { type KeyUse, neededKeys } from './decide.ts';
 
 const pending = { hash: 'b', since: 'x', tried: 'y' };
-const has = (hash: string, more: Partial<NonNullable<KeyUse['key']>> = {}, wanted: string | undefined = hash): KeyUse => ({
+const has = (
+  hash: string,
+  more: Partial<NonNullable<KeyUse['key']>> = {},
+  wanted: string | undefined = hash,
+): KeyUse => ({
   key: { hash, ...more },
   wasReached: true,
   wanted,
@@ -52,7 +56,8 @@ test('whatever hosts record, no key that one of them has, waits for or still has
       if (needed === 'all') return;
       expect(current !== undefined && needed.has(current)).toBe(true);
       for (const { key, wanted } of uses) {
-        const named = key === undefined ? [] : [key.hash, ...(key.former ?? []), ...(wanted === undefined ? [] : [wanted])];
+        const named =
+          key === undefined ? [] : [key.hash, ...(key.former ?? []), ...(wanted === undefined ? [] : [wanted])];
         expect(named.filter(hash => !needed.has(hash))).toEqual([]);
         expect(key?.pending).toBeUndefined();
       }

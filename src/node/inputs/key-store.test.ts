@@ -41,7 +41,8 @@ function begin() {
     secret,
     keep: (at: number, by = store) => by.keep(keys[at]?.key ?? parsePrivateKey(''), salt, never),
     prune: (needed: readonly number[]) => store.prune(hash => needed.map(hashOf).includes(hash), never),
-    held: (by = store) => by.keys().map(({ publicKey }) => keys.findIndex(({ hash }) => hash === publicKeyHash(publicKey))),
+    held: (by = store) =>
+      by.keys().map(({ publicKey }) => keys.findIndex(({ hash }) => hash === publicKeyHash(publicKey))),
     put: (data: Record<string, string>, order?: string) =>
       api.put(secrets, {
         metadata: { name, namespace, ...(order !== undefined && { annotations: { [keysAnnotation.order]: order } }) },
@@ -50,7 +51,9 @@ function begin() {
     /** What a user does to entries; undefined removes one. */
     edit: (change: Record<string, string | undefined>) => {
       const { metadata, data } = secret() ?? { metadata: { name, namespace }, data: {} };
-      const changed = Object.entries({ ...data, ...change }).filter((each): each is [string, string] => each[1] !== undefined);
+      const changed = Object.entries({ ...data, ...change }).filter(
+        (each): each is [string, string] => each[1] !== undefined,
+      );
       api.put(secrets, { metadata, data: Object.fromEntries(changed) });
     },
   };
@@ -128,7 +131,11 @@ test('an entry that is not the key of its name is reported without its content',
 const orders: [name: string, order: string | undefined, want: number[]][] = [
   ['of the annotation', [2, 0, 1].map(hashOf).join(','), [1, 0, 2]],
   ['of the annotation; those that it does not name are the oldest', hashOf(1), [1]],
-  ['of the annotation, with doubles and strange names', `,x,${hashOf(0)},${hashOf(9)},${hashOf(2)},${hashOf(0)},__proto__,${hashOf(1)}`, [1, 2, 0]],
+  [
+    'of the annotation, with doubles and strange names',
+    `,x,${hashOf(0)},${hashOf(9)},${hashOf(2)},${hashOf(0)},__proto__,${hashOf(1)}`,
+    [1, 2, 0],
+  ],
   ['that is always the same without one', undefined, []],
 ];
 for (const [what, order, want] of orders) {
@@ -180,7 +187,9 @@ for (const [code, reason] of [
 test('ends when the journey ends', async () => {
   const { store } = begin();
   const [one] = keys;
-  await expect(store.keep(one?.key ?? parsePrivateKey(''), salt, AbortSignal.abort(new Error('over')))).rejects.toThrow('over');
+  await expect(store.keep(one?.key ?? parsePrivateKey(''), salt, AbortSignal.abort(new Error('over')))).rejects.toThrow(
+    'over',
+  );
 });
 
 test('shows no key when printed', async () => {
@@ -207,7 +216,10 @@ test('stores 20 keys: the oldest ones, and first those that the order does not n
 const someKey = fc.integer({ min: 0, max: keys.length - 1 });
 const someAct = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('keep' as const), at: someKey }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('prune' as const), needed: fc.uniqueArray(someKey, { maxLength: 8 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('prune' as const), needed: fc.uniqueArray(someKey, { maxLength: 8 }) }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -216,7 +228,10 @@ const someAct = fc.oneof(
       value: fc.constantFrom(undefined, '', toBase64('garbage'), binary, pemOf(3)),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('order' as const), order: fc.array(someKey, { maxLength: 5 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: fc.constant('order' as const), order: fc.array(someKey, { maxLength: 5 }) }),
+  },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('conflict' as const), at: someKey }) },
 );
 

@@ -91,15 +91,51 @@ interface Accepted {
 const records: [name: string, scene: Accepted, want: Partial<InstanceKey>][] = [
   ['of a host that was never reached', { offered: [1, 0], accepts: 0 }, { hash: a }],
   ['of a host that accepts the current key', { known: { hash: a }, offered: [1, 0], accepts: 1 }, { hash: b }],
-  ['of a host that accepts what it waits for', { known: { hash: a, pending: pendingFor(b) }, offered: [1, 0], accepts: 1 }, { hash: b }],
-  ['of a host that still waits', { known: { hash: a, pending: pendingFor(b) }, offered: [1, 0], accepts: 0 }, { hash: a, pending: pendingFor(b) }],
-  ['of a host that waits, and accepts another former key', { known: { hash: a, pending: pendingFor(b) }, offered: [1, 2, 0], accepts: 2 }, { hash: c, pending: pendingFor(b) }],
-  ['with the former key to remove, by the setting', { known: { hash: a }, offered: [1, 0], accepts: 1, authorizes: true }, { hash: b, former: [a] }],
-  ['without one, when the current key was accepted before', { known: { hash: b }, offered: [1, 0], accepts: 1, authorizes: true }, { hash: b }],
-  ['without one, when the host accepts a former key', { known: { hash: c }, offered: [1, 0], accepts: 0, authorizes: true }, { hash: a }],
-  ['with the last three of several rotations', { known: { hash: d, former: [a, b, c] }, offered: [4, 3], accepts: 4, authorizes: true }, { hash: e, former: [b, c, d] }],
-  ['after going back to a former key', { known: { hash: b, former: [a] }, offered: [0, 1], accepts: 0, authorizes: true }, { hash: a, former: [b] }],
-  ['with former keys also after the setting ended', { known: { hash: b, former: [a] }, offered: [1, 0], accepts: 1 }, { hash: b, former: [a] }],
+  [
+    'of a host that accepts what it waits for',
+    { known: { hash: a, pending: pendingFor(b) }, offered: [1, 0], accepts: 1 },
+    { hash: b },
+  ],
+  [
+    'of a host that still waits',
+    { known: { hash: a, pending: pendingFor(b) }, offered: [1, 0], accepts: 0 },
+    { hash: a, pending: pendingFor(b) },
+  ],
+  [
+    'of a host that waits, and accepts another former key',
+    { known: { hash: a, pending: pendingFor(b) }, offered: [1, 2, 0], accepts: 2 },
+    { hash: c, pending: pendingFor(b) },
+  ],
+  [
+    'with the former key to remove, by the setting',
+    { known: { hash: a }, offered: [1, 0], accepts: 1, authorizes: true },
+    { hash: b, former: [a] },
+  ],
+  [
+    'without one, when the current key was accepted before',
+    { known: { hash: b }, offered: [1, 0], accepts: 1, authorizes: true },
+    { hash: b },
+  ],
+  [
+    'without one, when the host accepts a former key',
+    { known: { hash: c }, offered: [1, 0], accepts: 0, authorizes: true },
+    { hash: a },
+  ],
+  [
+    'with the last three of several rotations',
+    { known: { hash: d, former: [a, b, c] }, offered: [4, 3], accepts: 4, authorizes: true },
+    { hash: e, former: [b, c, d] },
+  ],
+  [
+    'after going back to a former key',
+    { known: { hash: b, former: [a] }, offered: [0, 1], accepts: 0, authorizes: true },
+    { hash: a, former: [b] },
+  ],
+  [
+    'with former keys also after the setting ended',
+    { known: { hash: b, former: [a] }, offered: [1, 0], accepts: 1 },
+    { hash: b, former: [a] },
+  ],
 ];
 for (const [name, { known, offered, accepts, authorizes = false }, want] of records) {
   test(`records the accepted key ${name}`, async () => {
@@ -120,11 +156,18 @@ for (const [name, { known, offered, accepts, authorizes = false }, want] of reco
 }
 
 test('ends the condition of a host that rejected the current key, whatever journey connects', async () => {
-  for (const [status, want] of [['False', 'True'], ['True', 'True'], [undefined, undefined]] as const) {
+  for (const [status, want] of [
+    ['False', 'True'],
+    ['True', 'True'],
+    [undefined, undefined],
+  ] as const) {
     const type = instanceCondition.keyCurrent;
     const bench = new JourneyBench();
     const conditions = status && [{ type, status, reason: 'x', message: '', lastTransitionTime: '' }];
-    const stored = { ...bench.journey.instance, status: { ...bench.journey.instance.status, ...(conditions && { conditions }) } };
+    const stored = {
+      ...bench.journey.instance,
+      status: { ...bench.journey.instance.status, ...(conditions && { conditions }) },
+    };
     bench.api.put(windowsInstances, stored);
     Object.assign(bench.journey.instance.status ?? {}, conditions && { conditions });
     await bench.take(connect);

@@ -40,8 +40,21 @@ interface Scene {
   annotations?: Record<string, string>;
 }
 
-function begin({ authorized, offered, key, authorizes = false, retry, host = new LabHost('10.0.0.5'), ...more }: Scene) {
-  const record = { host: { name: 'win-5', addresses: ['10.0.0.5'] }, version: 'v2', ...(key && { key }), ...more.status };
+function begin({
+  authorized,
+  offered,
+  key,
+  authorizes = false,
+  retry,
+  host = new LabHost('10.0.0.5'),
+  ...more
+}: Scene) {
+  const record = {
+    host: { name: 'win-5', addresses: ['10.0.0.5'] },
+    version: 'v2',
+    ...(key && { key }),
+    ...more.status,
+  };
   const bench = new JourneyBench({ host, record });
   if (!host.model.fileTexts.has(authorizedKeysFile)) authorize(host, authorized);
   bench.putNode({
@@ -108,7 +121,10 @@ test('a host that rejects the current key keeps the former one: both are stored,
   expect(known()).toMatchObject({ hash: first.hash, pending: { hash: second.hash, retry: 'now' } });
   expect(known()?.pending?.since).toBe(known()?.pending?.tried);
   expect(stored()?.key).toEqual(known());
-  expect(journey.wait).toMatchObject({ code: 'HOST_KEY_OUTDATED', remedy: expect.stringContaining(second.line) as string });
+  expect(journey.wait).toMatchObject({
+    code: 'HOST_KEY_OUTDATED',
+    remedy: expect.stringContaining(second.line) as string,
+  });
   expect([kept, annotations()[nodeAnnotation.pubKeyHash]]).toEqual([[1, 2], second.hash]);
   expect([linesOn(host), host.commands]).toEqual([[first.line], []]);
 });
@@ -156,7 +172,9 @@ for (const [name, username, writes] of marks) {
     const annotations = { [nodeAnnotation.pubKeyHash]: first.hash, [nodeAnnotation.username]: username };
     const { run, bench } = begin({ authorized: [first], offered: [first], key: { hash: first.hash }, annotations });
     await run();
-    expect(bench.api.calls.filter(({ verb, resource }) => verb === 'patch' && resource === 'nodes')).toHaveLength(writes);
+    expect(bench.api.calls.filter(({ verb, resource }) => verb === 'patch' && resource === 'nodes')).toHaveLength(
+      writes,
+    );
   });
 }
 
@@ -194,7 +212,9 @@ test('a former key that is in no Secret any more stays on the host, which is log
   });
   await run();
   expect([linesOn(host), known()?.former]).toEqual([[first.line, second.line], undefined]);
-  expect(bench.logged.messages('warn')).toContain('A former key is not known any more, and stays authorized on the host');
+  expect(bench.logged.messages('warn')).toContain(
+    'A former key is not known any more, and stays authorized on the host',
+  );
 });
 
 test('with the setting, no key is lost when the operator dies before or after any command', async () => {
@@ -213,10 +233,11 @@ test('with the setting, no key is lost when the operator dies before or after an
         host.faults.exec = () => undefined;
         return host.run(command).then(() => Promise.reject(new Error('killed')));
       };
-      isOver = (await dying.run().then(
-        () => true,
-        () => false,
-      )) || count > 20;
+      isOver =
+        (await dying.run().then(
+          () => true,
+          () => false,
+        )) || count > 20;
       host.faults = {};
       deaths += isOver ? 0 : 1;
       const status = dying.stored();
