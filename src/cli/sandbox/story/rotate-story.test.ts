@@ -81,7 +81,7 @@ async function write(name: string, status: object): Promise<void> {
 
 async function reject(key: PublicKey, remedy = authorizeRemedy(key)): Promise<void> {
   const pending = { hash: publicKeyHash(key), since: at(1), tried: at(1) };
-  const { conditions = [] } = statuses.ready;
+  const { conditions } = statuses.ready;
   const outdated = condition('KeyCurrent', 'False', 'HOST_KEY_OUTDATED', `It uses a former key. ${remedy}`);
   for (const name of hosts) {
     await cluster.client.patch(nodes, name, {
