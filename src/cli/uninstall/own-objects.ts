@@ -122,6 +122,7 @@ function noneWithoutNamespace(error: unknown): { items: KubeResource[] } {
 
 const ownSecrets: readonly string[] = [
   secretName.privateKey,
+  secretName.privateKeys,
   secretName.tls,
   secretName.agentToken,
   secretName.bootstrapToken,

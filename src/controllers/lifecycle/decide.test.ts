@@ -295,6 +295,7 @@ for (const [about, over, next] of nexts) {
   });
 }
 
+const named = { ...configured, annotations: { ...configured.annotations, [nodeAnnotation.pubKeyHash]: 'a' } };
 const contents: [string, LifecycleFacts['desired'], LifecycleFacts['given'], Decision['do']][] = [
   ['a new key', { keyHash: 'b' }, { keyHash: 'a' }, 'rekey'],
   ['other services', { servicesHash: 'b' }, { servicesHash: 'a' }, 'restart'],
@@ -309,75 +310,71 @@ const contents: [string, LifecycleFacts['desired'], LifecycleFacts['given'], Dec
 for (const [about, desired = {}, given = {}, want] of contents) {
   test(`a host is given ${about}: ${want}`, () => {
     const known = { ...instance(), status: { ...instance().status, version: 'v2' } };
-    const facts = { instance: known, node: marked('a'), version: 'v2', problem: undefined, nowMs, journeys: all };
+    const facts = { instance: known, node: named, version: 'v2', problem: undefined, nowMs, journeys: all };
     expect(decide({ ...facts, desired, given }).do).toBe(want);
   });
 }
 
-/** The Node names the key with this hash. */
-function marked(hash: string): NodeView {
-  return { ...configured, annotations: { ...configured.annotations, [nodeAnnotation.pubKeyHash]: hash } };
-}
+const soaking = { from: 'v1', to: 'v2', staged: 'x', activated: 'x', ready: 'x' };
+const unsettled: [string, WindowsInstanceStatus, NodeView | undefined, Decision['do']][] = [
+  [
+    'a host that waits for its upgrade gets files, but keeps its services',
+    { version: 'v1' },
+    node({ [version]: 'v1' }),
+    'refresh',
+  ],
+  ['a node that soaks gets files', { version: 'v2', upgrade: soaking }, configured, 'refresh'],
+  [
+    'a host in the middle of a failed upgrade gets nothing',
+    { version: 'v1', upgrade: { ...soaking, failed: { code: 'X', message: '', at: '' }, fromAgent: 'a' } },
+    node({ [version]: 'v1' }),
+    'wait',
+  ],
+];
+test.each(unsettled)('%s', (_, status, seen, want) => {
+  const known = { ...instance(), status: { ...instance().status, ...status } };
+  const gates = { upgrade: 'budget', rollback: 'budget' };
+  const facts = { instance: known, node: seen, version: 'v2', problem: undefined, nowMs, journeys: all, gates };
+  const decision = decide({ ...facts, desired: { fileHash: 'b', servicesHash: 'b' }, given: {} });
+  expect(decision.do === 'report' ? 'wait' : decision.do).toBe(want);
+});
 
-const [isOther, isFormer, isUnmarked] = [
-  'its SSH key is not the current one',
-  'a former SSH key is still authorized on the host',
-  'its Node has the hash of another SSH key',
-];
-const keyRows: [string, LifecycleFacts['given'], Partial<LifecycleFacts>, string | undefined][] = [
-  ['the record names another key, whatever the Node says', { keyHash: 'a' }, { node: marked('b') }, isOther],
-  ['the Node names another key, and none is recorded', {}, { node: marked('a') }, isOther],
-  ['nothing names a key', {}, {}, isOther],
-  ['the Node names none', { keyHash: 'b' }, {}, isUnmarked],
-  ['the Node names another one', { keyHash: 'b' }, { node: marked('a') }, isUnmarked],
-  ['a former key has to go', { keyHash: 'b', hasFormerKeys: true }, { node: marked('b') }, isFormer],
-  ['all is as it should be', { keyHash: 'b' }, { node: marked('b') }, undefined],
-  ['the current key is unknown', { keyHash: 'a' }, { desired: {} }, undefined],
-  ['it has no Node', { keyHash: 'a' }, { node: undefined }, undefined],
-];
-for (const [about, given = {}, over, want] of keyRows) {
-  test(`a host is asked for the current key: ${about}: ${want ?? 'no'}`, () => {
-    const known = { ...instance(), status: { ...instance().status, version: 'v2' } };
+test('services are not restarted while a node soaks, nor with the services of another version', () => {
+  for (const status of [{ version: 'v2', upgrade: soaking }, { version: 'v1' }]) {
+    const known = { ...instance(), status: { ...instance().status, ...status } };
     const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
-    const decision = decide({ ...facts, desired: { keyHash: 'b' }, given, ...over });
-    const cause = 'cause' in decision && decision.do === 'rekey' ? decision.cause : undefined;
-    expect(cause).toBe(want);
-  });
-}
+    const gates = { upgrade: 'budget' };
+    expect(decide({ ...facts, gates, desired: { servicesHash: 'b' }, given: {} }).do).toBe('report');
+  }
+});
 
-const rekeyless: [string, (known: WindowsInstance) => Partial<LifecycleFacts>, Decision['do']][] = [
-  [
-    'of a Machine',
-    known => ({ instance: { ...known, spec: { ...known.spec, source: { kind: 'Machine', name: 'm' } } } }),
-    'report',
-  ],
-  ['that is paused', known => ({ instance: { ...known, spec: { ...known.spec, paused: true } } }), 'pause'],
-  [
-    'that is being deleted',
-    known => ({ instance: { ...known, metadata: { ...known.metadata, deletionTimestamp: 'x' } } }),
-    'leave',
-  ],
-  ['that is being removed', () => ({ removal: 'its entry is gone' }), 'remove'],
-  [
-    'that is not configured completely',
-    () => ({ node: { ...configured, annotations: {} }, version: 'v2' }),
-    'configure',
-  ],
-  ['that has rejected the key a moment ago', () => ({ gates: { rekey: 'later' } }), 'report'],
-  ['of an operator that does not know the journey', () => ({ journeys: new Set(['configure'] as const) }), 'report'],
-];
-for (const [about, over, want] of rekeyless) {
-  test(`a host ${about} is not asked for another key: ${want}`, () => {
-    const known = { ...instance(), status: { ...instance().status, version: 'v2' } };
-    const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
-    expect(decide({ ...facts, desired: { keyHash: 'b' }, given: { keyHash: 'a' }, ...over(known) }).do).toBe(want);
-  });
-}
+const failed = { code: 'X', message: '', at: '' };
+test.each([
+  ['was staged for another version', { from: 'v2', to: 'v3', staged: 'x' }],
+  ['went back from another version', { ...soaking, from: 'v2', to: 'v3', failed, rolledBack: 'x' }],
+])('a host of this version that %s has its services restarted', (_, upgrade) => {
+  const known = { ...instance(), status: { ...instance().status, version: 'v2', upgrade } };
+  const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+  expect(decide({ ...facts, desired: { servicesHash: 'b' }, given: { servicesHash: 'a' } }).do).toBe('restart');
+});
 
-test('a host that waits for an administrator gets changed files meanwhile', () => {
-  const known = { ...instance(), status: { ...instance().status, version: 'v2' } };
-  const facts = { instance: known, node: marked('a'), version: 'v2', problem: undefined, nowMs, journeys: all };
-  const desired = { keyHash: 'b', fileHash: 'b' };
-  const decision = decide({ ...facts, desired, given: { keyHash: 'a', fileHash: 'a' }, gates: { rekey: 'later' } });
-  expect(decision).toMatchObject({ do: 'refresh', waits: [{ journey: 'rekey', why: 'later' }] });
+test('a host whose services use a proxy that is gone keeps its files until they do not', () => {
+  const known = { ...instance(), status: { ...instance().status, version: 'v2', upgrade: soaking } };
+  const facts = { instance: known, node: configured, version: 'v2', problem: undefined, nowMs, journeys: all };
+  const desired = { fileHash: 'b', servicesHash: 'b', hasProxy: false };
+  expect(decide({ ...facts, desired, given: { fileHash: 'a', servicesHash: 'a', hasProxy: true } }).do).toBe('report');
+  expect(decide({ ...facts, desired, given: { fileHash: 'a', servicesHash: 'b', hasProxy: true } }).do).toBe('refresh');
+});
+
+test('an agent of the Go operator is replaced before it gets anything', () => {
+  const known = { ...instance(), status: { host, version: 'v1' } };
+  const facts = {
+    instance: known,
+    node: node({ [version]: 'v1' }),
+    version: 'v2',
+    problem: undefined,
+    nowMs,
+    journeys: all,
+  };
+  expect(decide({ ...facts, gates: { upgrade: 'budget' }, desired: { fileHash: 'b' }, given: {} }).do).toBe('report');
 });

@@ -69,15 +69,19 @@ test('SVC-03: replaces one with other content, and reports it', async () => {
 
 test('another private key changes no hash of services with a password, once the salt is stored', async () => {
   const proxy = { httpProxy: 'http://user:secret@proxy:3128', httpsProxy: '', noProxy: '' };
-  const { run, api, own, put, parts } = begin(fixedFacts({ proxy }));
+  const bench = begin(fixedFacts({ proxy }));
+  const { run, api, own, parts } = bench;
   const putKey = (text: string) =>
-    put(secrets, { metadata: { name: 'cloud-private-key', namespace }, data: { 'private-key.pem': toBase64(text) } });
+    bench.put(secrets, {
+      metadata: { name: 'cloud-private-key', namespace },
+      data: { 'private-key.pem': toBase64(text) },
+    });
   await putKey('K');
   await run();
   const saltOf = () => own()?.metadata.annotations?.[servicesAnnotation.salt];
   const first = saltOf();
   const { salt } = clusterSalt(parts);
-  await put(secrets, {
+  await bench.put(secrets, {
     metadata: { name: 'windows-private-keys', namespace },
     data: { [saltMember]: toBase64(salt.read().reveal()) },
   });

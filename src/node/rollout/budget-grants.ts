@@ -8,7 +8,13 @@ import { eventObjects } from '#cluster/instance-events.ts';
 import { boundNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { eventText } from '#contract/events.ts';
 import { configMapName } from '#contract/names.ts';
-import { type Grant, type GrantJourney, printGrants, type RolloutGrants } from '#contract/rollout-grants.ts';
+import {
+  type Grant,
+  type GrantJourney,
+  parseGrants,
+  printGrants,
+  type RolloutGrants,
+} from '#contract/rollout-grants.ts';
 import type { EventRecorder } from '#kube/events/events.ts';
 import type { Informer } from '#kube/informer/informer.ts';
 import type { ConfigMap, Node } from '#kube/resources.ts';
@@ -132,16 +138,22 @@ export class BudgetGrants implements Grants {
   }
 
   #isStored(instance: string): boolean {
-    const { configMaps, namespace } = this.#parts;
-    const map = configMaps.store.get({ namespace, name: configMapName.rolloutGrants });
-    return Object.hasOwn(map?.data ?? {}, instance);
+    return Object.hasOwn(this.#cached(), instance);
   }
 
-  /** Grants of Machines that were replaced and whose Nodes are gone, the oldest first. */
-  replaced(): Grant[] {
-    const { grants, nodes } = this.facts();
-    return grants
-      .filter(each => each.journey === 'replace' && !nodes.has(each.node))
+  #cached(): Readonly<Record<string, string>> {
+    const { configMaps, namespace } = this.#parts;
+    return configMaps.store.get({ namespace, name: configMapName.rolloutGrants })?.data ?? {};
+  }
+
+  /** Grants of Machines, of all sets or of this one, that were replaced and whose Nodes are gone, the oldest first. */
+  replaced(machineSet?: string): Grant[] {
+    const { nodes } = this.#parts;
+    const isThere = (name: string) => nodes.store.get({ namespace: '', name }) !== undefined;
+    // A new process has read no grants before the first request.
+    return parseGrants(this.#cached())
+      .grants.filter(each => each.journey === 'replace' && !isThere(each.node))
+      .filter(each => machineSet === undefined || each.machineSet === machineSet)
       .toSorted((one, other) => one.sinceMs - other.sinceMs);
   }
 

@@ -46,11 +46,16 @@ export async function turnIntoGoHost(host: SimulatedHost, facts: GoHostFacts): P
     await services.configure(name, serviceConfig(name, command, dependencies));
   await services.configure(agentName, serviceConfig(agentName, agentCommand(facts), []));
   await services.start(agentName);
+  await untilAgent('running', host, facts.clock);
 }
 
-async function stopAgent({ services }: SimulatedHost, clock: Clock): Promise<void> {
-  await services.stop(agentName);
-  while ((await services.query(agentName))?.state !== 'stopped') await clock.sleep(pollMs);
+async function stopAgent(host: SimulatedHost, clock: Clock): Promise<void> {
+  await host.services.stop(agentName);
+  await untilAgent('stopped', host, clock);
+}
+
+async function untilAgent(state: 'running' | 'stopped', { services }: SimulatedHost, clock: Clock): Promise<void> {
+  while ((await services.query(agentName))?.state !== state) await clock.sleep(pollMs);
 }
 
 const pollMs = 10;

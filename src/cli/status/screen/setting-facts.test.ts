@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { InstanceSettings } from '#contract/windows-instance/resource.ts';
+import type { InstanceKey, InstanceSettings } from '#contract/windows-instance/resource.ts';
 import { instanceOf, viewOf } from '../../../../test/kit/status-views.ts';
 import { hostOfInstance } from '../view/instance-host.ts';
-import { mirrorsText, settingText } from './setting-facts.ts';
+import { keyText, mirrorsText, settingText } from './setting-facts.ts';
 
 const [one, two] = ['1', '2'].map(digit => digit.repeat(32));
 const host = (settings?: InstanceSettings) =>
@@ -70,3 +70,19 @@ test.each(unknown)(
     expect(settingText({ ...host(settings), settingsProblem: 'OBJECT_MISSING' }, 'files')).toBe(want);
   },
 );
+
+const accepted = { hash: 'a', fingerprint: 'ssh-ed25519 SHA256:abc' };
+const keys: [string, InstanceKey | undefined, string | undefined][] = [
+  ['that was never reached', undefined, undefined],
+  ['of which only the hash is known', { hash: 'a' }, undefined],
+  ['that accepts the current key', accepted, 'ssh-ed25519 SHA256:abc'],
+  [
+    'that rejects the current key',
+    { ...accepted, pending: { hash: 'b', since: at, tried: at } },
+    'ssh-ed25519 SHA256:abc; the current one is rejected since 2026-03-01 12:00:00 UTC',
+  ],
+];
+test.each(keys)('tells the key of a host %s', (_, key, want) => {
+  const instance = instanceOf('10.0.0.1', { phase: 'Ready', ...(key && { key }) });
+  expect(keyText(hostOfInstance(instance, viewOf({ unread: ['nodes'] })))).toBe(want);
+});

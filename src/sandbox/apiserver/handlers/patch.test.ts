@@ -41,9 +41,12 @@ test('rejects a patch that is broken', async () => {
   expect((await patch('b', mergePatch, '[1]')).code).toBe(400);
 });
 
-test('rejects server-side apply', async () => {
-  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } };
-  expect((await patch('a', applyPatch, body, '?fieldManager=x')).code).toBe(415);
+test('server-side apply creates a missing object, and is rejected for one that exists', async () => {
+  const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'new' }, data: { x: 'y' } };
+  const created = await patch('new', applyPatch, body, '?fieldManager=x');
+  expect(created).toMatchObject({ code: 201, body: { data: { x: 'y' } } });
+  expect((await patch('new', applyPatch, body, '?fieldManager=x')).code).toBe(415);
+  expect((await patch('other', applyPatch, body, '')).code).toBe(422);
 });
 
 test('names the patch as the culprit when its result is no object of the kind', async () => {
