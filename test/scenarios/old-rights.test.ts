@@ -38,7 +38,9 @@ function withoutStoredKeys(manifest: KubeResource): KubeResource {
   return { ...manifest, rules: left } as KubeResource;
 }
 
-test('an operator with the rights of an earlier version goes on without stored keys', { timeout: 120_000 }, async () => {
+test('an operator with the rights of an earlier version goes on without stored keys', {
+  timeout: 120_000,
+}, async () => {
   await using sandbox = await startSandbox({ kind: 'kubernetes', hosts: 2, speed: 10 });
   const { namespace } = sandbox;
   const admin = createClient(loadKubeconfig(sandbox.kubeconfig));

@@ -28,11 +28,10 @@ test('a Node that changes its mark without end is marked every five minutes; ano
   const { connectionCount } = host;
   let [marked, writes] = [0, 0];
   for (; clock.monotonicMs() < startedMs + 100_000; writes += 1) {
-    await lab.client.patch(
-      nodes,
-      'win-5',
-      { type: 'merge', body: { metadata: { annotations: { [pubKeyHash]: `x${writes}` } } } },
-    );
+    await lab.client.patch(nodes, 'win-5', {
+      type: 'merge',
+      body: { metadata: { annotations: { [pubKeyHash]: `x${writes}` } } },
+    });
     await clock.sleep(2000, new AbortController().signal);
     marked += (await mark()) === own() ? 1 : 0;
   }

@@ -262,7 +262,10 @@ test('with the setting, a key that is replaced before the host was seen to accep
   };
   await expect(dying.run()).rejects.toThrow();
   host.faults = {};
-  expect([linesOn(host), dying.kept]).toEqual([[second.line, first.line], [1, 2]]);
+  expect([linesOn(host), dying.kept]).toEqual([
+    [second.line, first.line],
+    [1, 2],
+  ]);
   const key = dying.stored()?.key;
   const next = begin({ authorized: [], offered: [third, first, second], authorizes: true, host, ...(key && { key }) });
   await next.run();
@@ -291,7 +294,11 @@ test('a key that is replaced while the host is reached is neither added there no
 });
 
 test('a journey that begins when the Secret has no usable key any more marks no Node', async () => {
-  const { run, journey, annotations, host } = begin({ authorized: [first], offered: [first], key: { hash: first.hash } });
+  const { run, journey, annotations, host } = begin({
+    authorized: [first],
+    offered: [first],
+    key: { hash: first.hash },
+  });
   const problem = new AppError('PRIVATE_KEY_UNREADABLE', 'no', { remedy: 'x' });
   journey.deps.inputs.keyProblem = () => problem;
   expect((await rejectionOf(run()))?.code).toBe('PRIVATE_KEY_UNREADABLE');
