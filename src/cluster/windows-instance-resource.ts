@@ -1,5 +1,6 @@
 import { byteOrder } from '#base/compare.ts';
 import { normalHostName } from '#base/dns-name.ts';
+import { isIpv4 } from '#base/ipv4.ts';
 import { reportName } from '#contract/agent-report.ts';
 import { stoppedVersion, provedVersion } from '#contract/windows-instance/upgrade-state.ts';
 import {
@@ -71,6 +72,14 @@ export const bySpecName = 'spec name';
 export function specNames({ spec }: WindowsInstance): string[] {
   const names = [spec.address, spec.hostname, ...(spec.servingNames ?? [])];
   return [...new Set(names.flatMap(name => (name === undefined ? [] : [normalHostName(name)])))];
+}
+
+/** Index of instances by the IPv4 address that the operator dials; what hosts report is not in it. */
+export const byDialed = 'dialed';
+
+export function dialedAddresses({ spec, status }: WindowsInstance): string[] {
+  const resolved = isIpv4(spec.address) ? spec.address : status?.ipv4;
+  return resolved === undefined ? [] : [resolved];
 }
 
 /** Index of instances by address and addresses of the host, in lower case. */

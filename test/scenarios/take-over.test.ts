@@ -254,6 +254,28 @@ test('a dead host keeps what its agent needs, others do not; and what was interr
   );
 });
 
+test('nodes that claim to have the new version already are taken over like others: drained once, within the budget', {
+  timeout,
+}, async () => {
+  await using scene = await startCluster({ hosts: 3, machines: 0 });
+  const { sandbox, client } = scene;
+  await turnIntoGoSandbox(sandbox, client);
+  const names = sandbox.hosts.map(({ spec }) => spec.name);
+  // As any agent of the Go operator can write it on every Node.
+  const claim = { [nodeAnnotation.version]: ours.version, [nodeAnnotation.desiredVersion]: ours.version };
+  for (const name of names) await setMarks(client, name, claim);
+  await using workload = await startNodeWorkload(client);
+  await workload.complete();
+  await endGoOperator(client, sandbox.namespace);
+  await using operator = scene.start();
+  await untilTakenOver(operator, names.length);
+  await workload.complete();
+  const once = { cordons: 1, evictions: 1, strays: 0 };
+  expect(workload.stories()).toEqual(Object.fromEntries(names.map(name => [name, once])));
+  expect(mostOutOfService(workload.nodeEvents)).toBeLessThanOrEqual(maxUnavailable);
+  await expectNothingLeft(scene, sandbox);
+});
+
 async function setMarks(client: Client, node: string, annotations: Record<string, string | null>): Promise<void> {
   await client.patch(nodes, node, { type: 'merge', body: { metadata: { annotations } } });
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { commandHelp } from '#base/command-line.ts';
 import { AppError } from '#base/errors.ts';
 import { errorOf } from '../../../test/kit/outcome.ts';
-import { readSandboxOptions, sandboxLine, type SandboxOptions } from './options.ts';
+import { readSandboxOptions, sandboxLine, type SandboxOptions, storyNames } from './options.ts';
 
 const read = (words: string[]) => readSandboxOptions(words);
 const defaults: SandboxOptions = {
@@ -120,4 +120,9 @@ test('any arguments are read or rejected with a remedy', () => {
     }),
     { numRuns: 1000 },
   );
+});
+
+test('the help explains every story', () => {
+  const help = commandHelp(sandboxLine);
+  for (const name of storyNames) expect(help).toMatch(new RegExp(`\\b${name} \\(`));
 });

@@ -22,7 +22,7 @@ export interface SandboxOptions {
 /** Stories with their number of hosts. */
 const storyHosts = { remove: 2, upgrade: 4, rollback: 3, rotate: 2, takeover: 4 } as const;
 export type StoryName = keyof typeof storyHosts;
-const storyNames = Object.keys(storyHosts) as StoryName[];
+export const storyNames = Object.keys(storyHosts) as StoryName[];
 
 /** More would overload a laptop. */
 const [maxHosts, maxSpeed] = [500, 1000];
@@ -50,7 +50,7 @@ const flags = {
   story: {
     value: 'name',
     values: storyNames,
-    help: 'show and explain: remove (a host), upgrade (all hosts to a new version), rollback (of a bad version), takeover (from the Go operator)',
+    help: 'show and explain: remove (a host), upgrade (all hosts to a new version), rollback (of a bad version), rotate (the private key), takeover (from the Go operator)',
   },
 } as const satisfies Flags;
 

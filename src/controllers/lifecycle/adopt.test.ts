@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { nodeAnnotation, nodeLabel } from '#contract/names.ts';
+import { configMapName, nodeAnnotation, nodeLabel } from '#contract/names.ts';
 import { dir } from '#contract/paths.ts';
 import { printHostKey } from '#host/host-key.ts';
 import { fingerprint, printPublicKey } from '#host/keys/public-key.ts';
-import { type Node, nodes } from '#kube/resources.ts';
+import { configMaps, type Node, nodes } from '#kube/resources.ts';
 import { adoptSteps } from '#node/lifecycle/configure/steps.ts';
-import { address, type JoinLab, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
+import { address, type JoinLab, namespace, startJoinLab, version } from '../../../test/kit/lifecycle/join-lab.ts';
 import { anyKey, type LabHost } from '../../../test/kit/lifecycle/lab-host.ts';
 import { until } from '../../../test/kit/until.ts';
 
@@ -133,6 +133,23 @@ test('a Node that was set up with another host key is not adopted', async () => 
   await lab.add();
   expect(await lab.failed('HOST_NAME_TAKEN')).toContain('Node win-5 was configured with another SSH host key');
   const { status } = await lab.instance();
+  expect([status?.node, status?.host, status?.version]).toEqual([undefined, undefined, undefined]);
+  expectUntouched(host);
+});
+
+test('a host that has its key on the Node of another instance, and says its name, is not adopted as that one', async () => {
+  const { lab, host } = await configuredLab();
+  const other = '10.0.0.6';
+  lab.hosts.set(other, host);
+  const data = { [address]: 'username=a', [other]: 'username=a' };
+  await lab.client.create(configMaps, { metadata: { name: configMapName.instances, namespace }, data });
+  await lab.add({ paused: true });
+  lab.start();
+  await lab.add({ address: other, source: { kind: 'ConfigMap', name: other } }, 'liar');
+  expect(await lab.failed('HOST_NAME_TAKEN', 'liar')).toContain(
+    'Node win-5 is not at this address, but at that of WindowsInstance win-5',
+  );
+  const { status } = await lab.instance('liar');
   expect([status?.node, status?.host, status?.version]).toEqual([undefined, undefined, undefined]);
   expectUntouched(host);
 });

@@ -76,7 +76,12 @@ export function whyUpgrade(facts: ChangeFacts): string | undefined {
  */
 function isUnproved({ instance, node, version }: ChangeFacts): boolean {
   const { version: recorded = '', upgrade } = instance.status ?? {};
-  return recorded !== '' && recorded !== version && upgradeState(upgrade) === 'none' && isUpToDate(node, version);
+  return (
+    recorded !== '' &&
+    recorded !== version &&
+    ['none', 'staging'].includes(upgradeState(upgrade)) &&
+    isUpToDate(node, version)
+  );
 }
 
 /** Its upgrade failed after its files were changed; what its Node reports may be older. */

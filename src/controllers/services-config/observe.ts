@@ -5,6 +5,7 @@ import { servicesMaps, servicesVersion } from '#cluster/services-index.ts';
 import { byNode, type WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { nodeAnnotation, servicesAnnotation } from '#contract/names.ts';
 import { isWindowsNode } from '#contract/node.ts';
+import { unknownVersion } from '#contract/version.ts';
 import type { InstanceUpgrade } from '#contract/windows-instance/resource.ts';
 import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import type { StoreView } from '#kube/informer/store.ts';
@@ -57,7 +58,7 @@ export const byVersion = 'version';
 export function recordedVersions({ status }: WindowsInstance): string[] {
   const { version = '', upgrade } = status ?? {};
   const versions = [version, ...(upgrade === undefined ? [] : versionsOf(upgrade))];
-  return [...new Set(versions)].filter(each => each !== '');
+  return [...new Set(versions)].filter(each => each !== '' && each !== unknownVersion);
 }
 
 /** A host that is back does not go to the other version again, unless the operator has that version. */

@@ -6,7 +6,7 @@ import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import { nodeAnnotation } from '#contract/names.ts';
 import { isUpToDate } from '#contract/node-marks.ts';
-import { isVersionText } from '#contract/version.ts';
+import { isVersionText, unknownVersion } from '#contract/version.ts';
 import { upgradeState } from '#contract/windows-instance/upgrade-state.ts';
 import {
   type InstanceJourney,
@@ -227,7 +227,8 @@ export function readyStatus(node: NodeView | undefined, version: string, stamp: 
     const { step: _s, progress: _p, activity: _a, reboot: _r, nextAttempt: _n, journey: _j, ...rest } = before;
     const running = node?.annotations[nodeAnnotation.version];
     const claimed = isAdopted(before) && isVersionText(running) ? running : undefined;
-    const recorded = running === version ? version : (before.version ?? claimed);
+    const isTrusted = running === version && !isOfUnknownVersion(before);
+    const recorded = isTrusted ? version : (before.version ?? claimed);
     const status = {
       ...rest,
       phase: 'Ready' as const,
@@ -236,6 +237,11 @@ export function readyStatus(node: NodeView | undefined, version: string, stamp: 
     };
     return withConditions(status, restConditions(node, version, recorded), stamp);
   };
+}
+
+/** No upgrade has set it up since it was adopted. */
+function isOfUnknownVersion({ version, upgrade }: WindowsInstanceStatus): boolean {
+  return version === unknownVersion && upgrade?.ready === undefined;
 }
 
 /** The version that a Node reports about itself is trusted once: for a host that was never given a token. */

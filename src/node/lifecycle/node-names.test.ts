@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
-import { boundNode, specNames } from '#cluster/windows-instance-resource.ts';
+import { boundNode, dialedAddresses, specNames } from '#cluster/windows-instance-resource.ts';
 import type { NodeView } from '#contract/node.ts';
 import type { WindowsInstanceStatus } from '#contract/windows-instance/resource.ts';
 import { nodeList } from '../../../test/kit/node-list.ts';
@@ -29,6 +29,35 @@ function bench(...first: WindowsInstance[]) {
   return { claim, become, names };
 }
 const [a, b] = [instance('a'), instance('b')];
+
+const at = (...addresses: string[]) => ({ addresses: addresses.map(address => ({ type: 'InternalIP', address })) });
+const dialedAt = (ipv4: string): WindowsInstanceStatus => ({ ipv4, host: { name: 'x', addresses: ['10.9.9.9'] } });
+const [plain, resolved, leaving] = [
+  instance('10.0.0.5'),
+  instance('win-6.example.com', dialedAt('10.0.0.6')),
+  instance('10.0.0.7'),
+];
+const hosts: [about: string, addresses: string[], by: WindowsInstance, want: string | undefined][] = [
+  ['the instance with its address', ['win-5', '10.0.0.5'], a, '10.0.0.5'],
+  ['the instance whose name has its address', ['10.0.0.6'], a, 'win-6.example.com'],
+  ['no other one with its own address', ['10.0.0.5'], plain, undefined],
+  ['none that is leaving', ['10.0.0.7'], a, undefined],
+  ['none by what a host reports', ['10.9.9.9'], a, undefined],
+  ['none at an unknown address', ['10.0.0.8'], a, undefined],
+];
+for (const [about, addresses, by, want] of hosts) {
+  test(`by the addresses that it reports a Node belongs to ${about}`, () => {
+    const all = [plain, resolved, leaving];
+    const names = new NodeNames({
+      holders: () => [],
+      named: () => [],
+      find: () => undefined,
+      dialed: ipv4 => all.filter(each => dialedAddresses(each).includes(ipv4)),
+      isLeaving: each => each === leaving,
+    });
+    expect(names.hostOf(at(...addresses), by)).toBe(want);
+  });
+}
 
 test('a name is free until it is claimed, and stays with the first', () => {
   const { claim } = bench(a, b);

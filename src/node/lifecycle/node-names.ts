@@ -13,6 +13,8 @@ export interface NodeNamesOptions {
   holders: (name: string) => readonly WindowsInstance[];
   /** Instances whose spec has this name, in lower case: as address, host name or serving name. */
   named: (name: string) => readonly WindowsInstance[];
+  /** Instances whose host answers at this IPv4 address. */
+  dialed?: (ipv4: string) => readonly WindowsInstance[];
   /** The current instance; undefined when it is gone. */
   find: (instance: WindowsInstance) => WindowsInstance | undefined;
   /** Whether the instance gives up its host: its removal is requested, or its entry is gone. */
@@ -86,6 +88,13 @@ export class NodeNames {
     if (machine !== undefined) return `Machine ${machine}`;
     const node = nodes.withAddress([name]).find(isControlPlane);
     return node && `Node ${node.name}`;
+  }
+
+  /** Another instance that stays, and whose host the Node is by the addresses that it reports. */
+  hostOf({ addresses }: Pick<NodeView, 'addresses'>, instance: WindowsInstance): string | undefined {
+    const { dialed = () => [], isLeaving = () => false } = this.#options;
+    const found = addresses.flatMap(({ address }) => dialed(address));
+    return found.find(each => isOther(each, instance) && !isLeaving(each))?.metadata.name;
   }
 
   /** Names that the Node of a Machine may have; undefined to allow any. */

@@ -294,6 +294,48 @@ for (const [about, change, details] of goes) {
   });
 }
 
+for (const kubelet of ['v1.99999', 'v99999.99999.0', 'v0.0', 'v0.1.0-beta']) {
+  test(`a Node that claims kubelet ${kubelet} is named, and no other host`, () => {
+    const { bad, findings } = run({ view: { nodes: [node('win-1', { kubeletVersion: kubelet }), node('win-2')] } });
+    expect(bad).toEqual(['now', 'target']);
+    for (const { message } of findings) expect(message).toContain(`host win-1: its kubelet ${kubelet} is`);
+  });
+}
+
+test('the only Node claims a kubelet after which no version comes', () => {
+  const only = [node('win-1', { kubeletVersion: 'v1.99999' })];
+  expect(run({ view: { instances: [host('win-1')], nodes: only } }).bad).toEqual(['now', 'target']);
+});
+
+test('a long version is shortened', () => {
+  const kubelet = `v1.20.0+${'x'.repeat(250_000)}`;
+  const { findings, details } = run({ view: { nodes: [node('win-1', { kubeletVersion: kubelet }), node('win-2')] } });
+  expect(findings.length).toBeGreaterThan(0);
+  expect(JSON.stringify([findings.map(({ message }) => message), details]).length).toBeLessThan(10_000);
+});
+
+const remedies: [about: string, kubelet: string, server: string, target: string, remedy: RegExp][] = [
+  ['the cluster can go some of the way', 'v1.34.1', 'v1.36.2', 'v1.38', /^Upgrade the cluster to v1\.37 at most, then/],
+  ['it can go no further', 'v1.33.1', 'v1.36.2', 'v1.38', /^Upgrade first the operator and with it the hosts/],
+  ['it is too far already', 'v1.20.1', 'v1.36.2', 'v1.38', /^Fix what is reported about the kubelets now first\.$/],
+];
+for (const [about, kubelet, server, target, remedy] of remedies) {
+  test(`the remedy says what to do when ${about}`, () => {
+    const { findings } = run({
+      server,
+      target,
+      view: { nodes: [node('win-1', { kubeletVersion: kubelet }), node('win-2')] },
+    });
+    expect(findings.filter(({ message }) => message.includes(target)).map(each => each.remedy)).toEqual([
+      expect.stringMatching(remedy),
+    ]);
+  });
+}
+
+test('names no way to a target that no upgrade reaches', () => {
+  expect(Object.keys(run({ target: 'v1.99' }).details)).not.toContain('way');
+});
+
 test('what a Node says does not count against other hosts', () => {
   const lies = { kubeletVersion: 'v9.99.0', ...claims('v9') };
   const { findings } = run({ view: { nodes: [node('win-1', lies), node('win-2')] } });

@@ -149,11 +149,7 @@ function checkTarget(known: Known, target: string): UpgradeCheck[] {
   const { hosts, server } = known;
   const ahead = attempt(() => minorsAhead(target, server));
   const isBack = ahead.ok && ahead.value < 0;
-  const limit = newestServer(hosts);
-  const remedy =
-    limit === undefined
-      ? 'Fix what is reported about its kubelet first.'
-      : `Upgrade the cluster to ${limit} at most, then the operator and with it the hosts, and then go on.`;
+  const remedy = wayAround(hosts, server);
   const skew = hosts.flatMap(host => skewProblem(host, target, remedy) ?? []);
   const findings = isBack ? [older(target, server)] : skew;
   const way = hops(server, target);
@@ -163,6 +159,15 @@ function checkTarget(known: Known, target: string): UpgradeCheck[] {
     ...(way.length > 1 ? [note('way', `${way.join(', then ')}; run this check again before each`)] : []),
     checkPayload(known, target),
   ];
+}
+
+/** What to do when a kubelet does not fit the target. */
+function wayAround(hosts: readonly HostView[], server: string): string {
+  const limit = newestServer(hosts);
+  const left = limit === undefined ? -1 : minorsAhead(limit, server);
+  if (left < 0) return 'Fix what is reported about the kubelets now first.';
+  const rest = 'the operator and with it the hosts, and then go on.';
+  return left === 0 ? `Upgrade first ${rest}` : `Upgrade the cluster to ${limit} at most, then ${rest}`;
 }
 
 function older(target: string, server: string): AppError {

@@ -33,7 +33,7 @@ Examples:
 Exit code: 0 go, 1 do not upgrade or the cluster cannot be read, 2 usage error.`,
 };
 
-const versionText = /^v?(\d{1,3}\.\d{1,3}(?:\.\d{1,5})?(?:[-+][0-9A-Za-z.+-]{1,60})?)$/;
+const versionText = /^v?(1\.(?:0|[1-9]\d{0,2})(?:\.\d{1,5})?(?:[-+][0-9A-Za-z.+-]{1,60})?)$/;
 
 /** Undefined when help is requested. */
 export function readUpgradeOptions(
@@ -51,7 +51,9 @@ export function readUpgradeOptions(
   };
 }
 
-/** A variable of a script that is not set must not count as a check without a target. */
+/** A variable of a script that is not set must not count as a check without a target, nor a version of OpenShift as one of Kubernetes. */
 function targetExpected(text: string): string | undefined {
-  return versionText.test(text) ? undefined : 'a version of Kubernetes, such as v1.38';
+  return versionText.test(text)
+    ? undefined
+    : 'a version of Kubernetes, such as v1.38 (a release of OpenShift has one, too)';
 }

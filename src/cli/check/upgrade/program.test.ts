@@ -116,6 +116,8 @@ for (const [form, read] of [
 const failures: [about: string, words: string[], code: number, says: RegExp][] = [
   ['a target that is none', ['--to', 'latest'], 2, /^error: --to is "latest", not a version of Kubernetes/],
   ['an empty target', ['--to', ''], 2, /^error: --to is "", not a version of Kubernetes/],
+  ['a release of OpenShift', ['--to', '4.20'], 2, /^error: --to is "4\.20", not a version of Kubernetes/],
+  ['a minor version with a zero', ['--to', '1.038'], 2, /^error: --to is "1\.038", not a version of Kubernetes/],
   ['an unknown form', ['-o', 'wide'], 2, /^error: --output is "wide", not text, json or yaml/],
   ['a namespace without an operator', ['-n', 'default'], 1, /^error: OPERATOR_MISSING: .*\n {2}-> Use --namespace /],
   ['a kubeconfig that is missing', ['--kubeconfig', '/nonexistent'], 1, /^error: INPUT_UNREADABLE: kubeconfig /],

@@ -23,7 +23,7 @@ export function skewProblem({ name, node }: KubeletHost, server: string, remedy:
     read.value < 0
       ? `newer than the API server ${server}`
       : `more than ${kubeletSkew} minor versions older than the API server ${server}`;
-  return new AppError('KUBELET_SKEW', `host ${name}: its kubelet ${kubelet} is ${why}`, { remedy });
+  return new AppError('KUBELET_SKEW', `host ${name}: its kubelet ${valueText(kubelet)} is ${why}`, { remedy });
 }
 
 /** The versions of the kubelets, each once. */
@@ -34,17 +34,18 @@ export function kubeletVersions(hosts: readonly KubeletHost[]): string[] {
 
 /** The newest API server that all kubelets support, such as v1.39; undefined when a version cannot be read. */
 export function newestServer(hosts: readonly KubeletHost[]): string | undefined {
-  const limits = hosts.flatMap(({ node }) => {
-    const range = attempt(() => supportedServers(node?.kubeletVersion ?? ''));
-    return range.ok ? [range.value[1]] : [];
-  });
-  if (limits.length < hosts.length) return undefined;
-  return limits.toSorted((one, other) => minorsAhead(one, other))[0];
+  const kubelets = hosts.map(({ node }) => node?.kubeletVersion ?? '');
+  // A Node can claim a number so high that no version follows it.
+  const isReadable = (kubelet: string) => attempt(() => supportedServers(supportedServers(kubelet)[1])).ok;
+  if (!kubelets.every(isReadable)) return undefined;
+  const [oldest] = kubelets.toSorted((one, other) => minorsAhead(one, other));
+  return oldest === undefined ? undefined : supportedServers(oldest)[1];
 }
 
-/** The minor versions that an API server passes on its way, the target last; it takes one at a time. */
+/** The minor versions that an API server passes on its way, the target last; it takes one at a time. None when it is too far. */
 export function hops(server: string, target: string): string[] {
-  const count = Math.min(minorsAhead(target, server), maxHops);
+  const count = minorsAhead(target, server);
+  if (count > maxHops) return [];
   const [, major = '', minor = ''] = /^v(\d+)\.(\d+)/.exec(server) ?? [];
   return Array.from({ length: Math.max(0, count) }, (_, index) => `v${major}.${Number(minor) + index + 1}`);
 }

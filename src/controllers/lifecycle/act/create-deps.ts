@@ -2,7 +2,9 @@ import { Slots } from '#base/waiting/slots.ts';
 import { deleteInstance } from '#cluster/instance-sync/apply-plan.ts';
 import {
   byNode,
+  byDialed,
   bySpecName,
+  dialedAddresses,
   indexByNode,
   specNames,
   type WindowsInstance,
@@ -44,6 +46,7 @@ export function createDeps(
   const instances = informers.get(windowsInstances, { namespace });
   instances.addIndex(byNode, indexByNode);
   instances.addIndex(bySpecName, specNames);
+  instances.addIndex(byDialed, dialedAddresses);
   return {
     connect,
     dialTcp,
@@ -65,6 +68,7 @@ export function createDeps(
     names: new NodeNames({
       holders: name => instances.store.byIndex(byNode, name),
       named: name => instances.store.byIndex(bySpecName, name),
+      dialed: ipv4 => instances.store.byIndex(byDialed, ipv4),
       find: instance => instances.store.get(keyOf(instance)),
       isLeaving,
       discard: (instance, signal) => deleteInstance(instance, 'its host was taken over', { client, log, signal }),

@@ -3,6 +3,7 @@ import { isBeingRemoved } from '#cluster/instance-removal.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { InventoryIdentity, Inventory } from '#contract/inventory.ts';
 import { nodeAnnotation, nodeLabel, serviceName } from '#contract/names.ts';
+import { unknownVersion } from '#contract/version.ts';
 import type {
   InstanceHost,
   InstanceIdentity,
@@ -41,7 +42,7 @@ export async function adoptNode(
   predecessors: readonly WindowsInstance[],
 ): Promise<void> {
   const { joinedNode: node, inventory, deps, record } = journey;
-  const version = (node.annotations[nodeAnnotation.version] ?? '').slice(0, maxVersionLength);
+  const version = versionOf(journey);
   const found = { host, nodeUID: node.uid, version, ...identitiesOf(inventory, deps.clock.now()) };
   await record.save({ ...found, ...inheritedRecord(predecessors), ...(await foundSettings(journey)) });
   journey.adoption = {
@@ -49,6 +50,16 @@ export async function adoptNode(
     isNewKey: predecessors.length === 0 && (node.annotations[nodeAnnotation.sshHostKey] ?? '') === '',
     predecessors: predecessors.map(({ metadata }) => metadata.name ?? ''),
   };
+}
+
+/**
+ * Files and a key of ours are on every host that this version has set up. An agent of the Go operator, which can write every Node, could
+ * otherwise have all hosts changed at once, without a drain.
+ */
+function versionOf({ joinedNode, inventory, basics }: ConfigureJourney): string {
+  const claimed = (joinedNode.annotations[nodeAnnotation.version] ?? '').slice(0, maxVersionLength);
+  const isOurs = inventory.stagedVersion !== '' || inventory.identities?.agent !== undefined;
+  return claimed === basics.facts.version && !isOurs ? unknownVersion : claimed;
 }
 
 /** Settings of the cluster that the host has already need no further connection. An agent of the Go operator has none. */

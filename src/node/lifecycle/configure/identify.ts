@@ -75,6 +75,7 @@ function check(journey: ConfigureJourney, name: string): readonly WindowsInstanc
   const certified = instance.status?.certifiedName;
   const predecessors = name === '' ? [] : findPredecessors(journey, name);
   const recorded = certified ?? record.known.host?.name ?? instance.status?.node;
+  const node = nodes.get(name);
   const problem = checkName({
     address,
     name,
@@ -90,7 +91,8 @@ function check(journey: ConfigureJourney, name: string): readonly WindowsInstanc
       recorded === undefined
         ? undefined
         : { name: recorded, hasNode: nodes.get(recorded) !== undefined, isCertified: certified !== undefined },
-    node: nodes.get(name),
+    node,
+    nodeOf: node && names.hostOf(node, instance),
     hostKey: hostKey === undefined ? '' : printHostKey(hostKey),
   });
   if (problem !== undefined) throw problem;

@@ -47,6 +47,18 @@ const fine: [string, Partial<NameFacts>][] = [
   ['the recorded name without its Node', { recorded: { ...own, hasNode: false } }],
   ['another name when the former Node is gone', { recorded: gone }],
   ['a Node of ours with the same host key', { node: node({ [version]: 'v1', [sshHostKey]: 'AAAA' }) }],
+  [
+    'a Node of ours with the same host key that reports another address, which no other instance has',
+    { node: node({ [version]: 'v1', [sshHostKey]: 'AAAA' }), dialed: '10.0.0.9' },
+  ],
+  [
+    'a Node of ours that reports the address of another instance, too',
+    { node: node({ [version]: 'v1', [sshHostKey]: 'AAAA' }), nodeOf: 'win-6' },
+  ],
+  [
+    'a host that is taken over from another instance with another address',
+    { node: node({ [version]: 'v1', [sshHostKey]: 'AAAA' }), dialed: '10.0.0.9', nodeOf: 'b', isTakenOver: true },
+  ],
   ['a Node of ours without a host key', { node: node({ [desiredVersion]: 'v1' }) }],
   ['a Node of ours with an empty host key', { node: node({ [pubKeyHash]: '', [sshHostKey]: '' }) }],
   ['a Node that registered again after a forced removal', { node: { ...node({}), isRemoved: true } }],
@@ -135,6 +147,12 @@ const refused: [string, ErrorCode, message: string, Partial<NameFacts>][] = [
     'HOST_NAME_TAKEN',
     'does not report the address',
     { node: { ...node({}), isRemoved: true }, dialed: '10.0.0.9' },
+  ],
+  [
+    'a Node with the host key of this host at the address of another instance',
+    'HOST_NAME_TAKEN',
+    'at that of WindowsInstance win-6',
+    { node: node({ [version]: 'v1', [sshHostKey]: 'AAAA' }), dialed: '10.0.0.9', nodeOf: 'win-6' },
   ],
   ['the name of a Node of another tool', 'HOST_NAME_TAKEN', 'not configured by this operator', { node: node({}) }],
   [

@@ -31,6 +31,8 @@ export interface NameFacts {
   recorded: RecordedName | undefined;
   /** Node of the name. */
   node: NodeView | undefined;
+  /** Another instance, at whose address the Node is by its own report. */
+  nodeOf?: string | undefined;
   /** Base64 of the key that the host showed. */
   hostKey: string;
 }
@@ -146,6 +148,20 @@ const isOwnNode: Rule = ({ address, name, recorded, node, hostKey, dialed, isTak
   });
 };
 
+/**
+ * Agents of the Go operator could write every Node, and so the host key of their host on the Node of another one. A matching address
+ * proves nothing, but a Node that is at the address of another instance alone is probably that one.
+ */
+const isNotAtOther: Rule = ({ address, name, recorded, node, nodeOf, dialed, isTakenOver = false }) => {
+  if (node === undefined || nodeOf === undefined || recorded?.name === name || isTakenOver) return undefined;
+  if (node.addresses.some(each => each.address === dialed)) return undefined;
+  return new AppError(
+    'HOST_NAME_TAKEN',
+    `${address}: Node ${name} is not at this address, but at that of WindowsInstance ${nodeOf}`,
+    { remedy: `Rename the host, and find out who gave it the name and wrote its SSH host key on Node ${name}.` },
+  );
+};
+
 export function foreignNode(node: NodeView, hostKey: string, dialed: string | undefined): string | undefined {
   if (!isWindowsNode(node)) return 'is not a Windows node';
   // A Node that registered again after a forced removal has lost its annotations.
@@ -168,6 +184,7 @@ const rules: readonly Rule[] = [
   isOfMachine,
   isUnchanged,
   isOwnNode,
+  isNotAtOther,
 ];
 
 /** The host that answers has another name than the one that joined: it may be a clone. */
