@@ -8,10 +8,10 @@ export function versionString(semver: string, commit: string, dirty: boolean): s
   return `${semver}-${commit.slice(0, 7)}${dirty ? '-dirty' : ''}`;
 }
 
-/** What hosts and Nodes claim gets into commands that administrators run, so that only such text counts as a version. */
 /** Recorded for a host that was adopted, and whose Node claims a version that it cannot have. */
 export const unknownVersion = 'unknown';
 
+/** What hosts and Nodes claim gets into commands that administrators run, so that only such text counts as a version. */
 export function isVersionText(text: string | undefined): text is string {
   return /^[\w.+-]{1,128}$/.test(text ?? '');
 }

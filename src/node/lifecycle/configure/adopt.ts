@@ -3,7 +3,7 @@ import { isBeingRemoved } from '#cluster/instance-removal.ts';
 import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import type { InventoryIdentity, Inventory } from '#contract/inventory.ts';
 import { nodeAnnotation, nodeLabel, serviceName } from '#contract/names.ts';
-import { unknownVersion } from '#contract/version.ts';
+import { isVersionText, unknownVersion } from '#contract/version.ts';
 import type {
   InstanceHost,
   InstanceIdentity,
@@ -59,6 +59,8 @@ export async function adoptNode(
 function versionOf({ joinedNode, inventory, basics }: ConfigureJourney): string {
   const claimed = (joinedNode.annotations[nodeAnnotation.version] ?? '').slice(0, maxVersionLength);
   const isOurs = inventory.stagedVersion !== '' || inventory.identities?.agent !== undefined;
+  // It becomes part of names and messages.
+  if (claimed !== '' && !isVersionText(claimed)) return unknownVersion;
   return claimed === basics.facts.version && !isOurs ? unknownVersion : claimed;
 }
 
