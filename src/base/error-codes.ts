@@ -36,7 +36,7 @@ export const errorCodes = {
   INSTALL_UNFINISHED: 'The operator does not run in time after its objects were applied.',
   UNINSTALL_REFUSED: 'The command cannot remove this installation as it is now; nothing was deleted.',
   UNINSTALL_UNFINISHED: 'The command stopped before everything was deleted.',
-  CLUSTER_UNREAD: 'An object cannot be read, without which nobody can say whether the cluster can be upgraded.',
+  CLUSTER_UNREAD: 'An object that decides whether the cluster can be upgraded cannot be read.',
   NODES_UNFIT:
     'A Windows host is not Ready, is paused, or is being changed or removed, before an upgrade of the cluster.',
   NODES_DIFFER: 'Windows hosts do not all have one version, or a Node claims another one than the record.',

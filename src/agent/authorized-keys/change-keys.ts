@@ -82,7 +82,7 @@ const protect = runOnHost(
   `icacls.exe ${path} /inheritance:r /grant:r '*S-1-5-32-544:F' '*S-1-5-18:F'`,
 );
 const rewrite = 'Put a file with the wanted keys in its place, one per line, as ASCII.';
-const shorten = 'Remove lines that nobody needs from it.';
+const shorten = 'Remove lines that are not needed from it.';
 
 /** Lines of the file are never shown: they are of other users, too. */
 function unusable(problem: string, remedy: string): AppError {

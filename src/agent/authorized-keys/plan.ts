@@ -39,7 +39,7 @@ function lineEndOf([first = '']: readonly string[]): string {
 }
 
 function lastKey(): AppError {
-  const problem = `${authorizedKeysFile} has no other key: nobody could log in without this one`;
+  const problem = `${authorizedKeysFile} has no other key: without this one no login would be possible`;
   return new AppError('AUTHORIZED_KEY_LAST', problem, {
     remedy: 'Add the line of another key to this file first, by hand or with --add in the same command.',
   });

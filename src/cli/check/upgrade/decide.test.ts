@@ -245,7 +245,7 @@ const goes: [about: string, change: Change, details: Record<string, string>][] =
     'an operator that is uninstalled, whatever its payload supports',
     { view: withoutOperator, payload: 'v1.34.1' },
     {
-      operator: 'note: operator v2 does not run: nobody repairs, upgrades or approves',
+      operator: 'note: operator v2 does not run: no repairs, upgrades or approvals',
       payload: 'note: kubelet v1.34.1, for API servers v1.34 to v1.37: install a release that supports v1.38',
     },
   ],
@@ -262,7 +262,7 @@ const goes: [about: string, change: Change, details: Record<string, string>][] =
   [
     'what an operator reported that has ended',
     { view: { ...withoutOperator, clusterProblems: [broken] } },
-    { operator: 'note: operator v2 does not run: nobody repairs, upgrades or approves' },
+    { operator: 'note: operator v2 does not run: no repairs, upgrades or approvals' },
   ],
   [
     'Windows nodes of others',

@@ -52,7 +52,7 @@ function checkOperatorState({ hasOperator, isOperatorRunning, operatorVersion, c
   if (hasOperator === 'no')
     return note('operator', 'none is installed: what Nodes say about themselves is all there is');
   // What an operator that has ended reported may be over.
-  if (!isOperatorRunning) return note('operator', `${name} does not run: nobody repairs, upgrades or approves`);
+  if (!isOperatorRunning) return note('operator', `${name} does not run: no repairs, upgrades or approvals`);
   const findings = clusterProblems.map(
     ({ code, message, remedy }) =>
       new AppError('CLUSTER_UNSUITABLE', `the operator reports ${code}: ${message}`, {
