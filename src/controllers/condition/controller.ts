@@ -16,11 +16,10 @@ import { Controller } from '#kube/controller/controller.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
-import { type Watch, watching } from '#kube/controller/watches.ts';
+import { atStart, watching } from '#kube/controller/watches.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import { patchObject } from '#kube/patch/patch-helper.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
-import type { Key } from '#kube/resource.ts';
 import { type ConfigMap, configMaps, type ObjectReference } from '#kube/resources.ts';
 import { type OperatorCondition, operatorConditions } from '#kube/resources-openshift.ts';
 import type { Rollout } from '#node/rollout/rollout.ts';
@@ -73,7 +72,8 @@ export function conditionController(parts: ConditionParts): Controller {
     ...parts,
     name: 'condition',
     watches: [
-      once(key),
+      // Also without an instance.
+      atStart(key),
       watching({
         source: instances,
         predicate: changed<WindowsInstance>(each => [cordonedMs(each), stoppedVersion(each)]),
@@ -83,18 +83,6 @@ export function conditionController(parts: ConditionParts): Controller {
     ],
     reconcile: (_, pass) => condition.reconcile(pass),
   });
-}
-
-/** Also without an instance. */
-function once(key: Key): Watch {
-  return {
-    synced: Promise.resolve(),
-    start: enqueue => {
-      enqueue(key, 'always');
-      return () => undefined;
-    },
-    relist: () => [key],
-  };
 }
 
 /** Index of the instances whose node is out of service by a journey that makes progress. */

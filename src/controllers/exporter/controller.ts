@@ -1,7 +1,6 @@
 import { AppError } from '#base/errors.ts';
 import { deleteObject } from '#cluster/delete-object.ts';
 import { EventDeduper } from '#cluster/event-deduper.ts';
-import { watchingFacts } from '#cluster/facts-watch.ts';
 import { eventText } from '#contract/events.ts';
 import { exporterService, namespaceName, secretName } from '#contract/names.ts';
 import { objectLabel } from '#contract/object.ts';
@@ -9,7 +8,7 @@ import { ApiError, isAlreadyExists, isConflict, isNotFound, unless } from '#kube
 import { Controller } from '#kube/controller/controller.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { after, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
-import { watching } from '#kube/controller/watches.ts';
+import { atStart, watching } from '#kube/controller/watches.ts';
 import { referenceTo } from '#kube/events/events.ts';
 import type { Informers } from '#kube/informer/informers.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
@@ -50,8 +49,8 @@ export function exporterController(parts: ControllerParts): Controller {
     ...parts,
     name: 'exporter',
     watches: [
-      // A missing Service triggers no watch, so the key is enqueued at the start.
-      watchingFacts({ onChange: () => () => undefined }, key),
+      // A missing Service triggers no watch.
+      atStart(key),
       watching({ source: sources.service }),
       watching({ source: sources.secret, keys: () => [key] }),
       watching({ source: sources.serviceCa, keys: () => [key] }),

@@ -45,7 +45,9 @@ interface Sources {
 /** Reports a private key that is unusable, weak or not only of Windows hosts, and deletes former keys that no host needs any more. */
 export function privateKeyController(parts: PrivateKeyParts): Controller {
   const { informers, namespace } = parts;
-  const key = { namespace, name: secretName.privateKey };
+  // Hundreds of hosts may change what they need; only the Secret and the cluster change what is wrong with the key.
+  const current = { namespace, name: secretName.privateKey };
+  const former = { namespace, name: secretName.privateKeys };
   const named = (name: string) => informers.get(secrets, { namespace, fieldSelector: `metadata.name=${name}` });
   const stored = storedKeys(parts);
   const sources: Sources = {
@@ -54,33 +56,42 @@ export function privateKeyController(parts: PrivateKeyParts): Controller {
     instances: informers.get(windowsInstances, { namespace }),
     events: new EventDeduper(parts),
   };
-  const toKey = () => [key];
   return new Controller({
     ...parts,
     name: 'private-key',
     watches: [
-      watchingFacts(parts.facts, key),
-      watching({ source: sources.key, keys: toKey }),
-      watching({ source: stored, keys: toKey }),
-      watching({
-        source: sources.instances,
-        predicate: changed((instance: WindowsInstance) => instance.status?.key),
-        keys: toKey,
-      }),
+      watchingFacts(parts.facts, current),
+      watching({ source: sources.key, keys: () => [current, former] }),
+      watching({ source: stored, keys: () => [former] }),
+      watching({ source: sources.instances, predicate: usesChanged, keys: () => [former] }),
     ],
-    reconcile: (_, pass) => reconcile(sources, parts, pass),
+    reconcile: ({ name }, pass) => reconcile(name, sources, parts, pass),
   });
 }
 
-async function reconcile(sources: Sources, parts: PrivateKeyParts, pass: Pass): Promise<Outcome> {
+/** Not each time that a host is asked again. */
+const usesChanged = changed(({ status }: WindowsInstance) => {
+  const { hash, former, pending } = status?.key ?? {};
+  return [hash, former, pending?.hash];
+});
+
+async function reconcile(name: string, sources: Sources, parts: PrivateKeyParts, pass: Pass): Promise<Outcome> {
   const [secret] = sources.key.store.list();
   const read = attempt(() => secret && readPrivateKey(secret));
-  const problems = read.ok ? problemsOf(read.value, parts) : [unusable(read.error)];
-  const objects = secret === undefined ? [] : [referenceTo(secrets, secret)];
-  const isNew = sources.events.report(secretName.privateKey, objects, problems);
-  if (isNew) for (const { reason, message } of problems) pass.log.warn('Private key', { reason, message });
-  await prune(read.ok ? read.value : undefined, sources, parts, pass);
+  if (name === secretName.privateKeys) await prune(read.ok ? read.value : undefined, sources, parts, pass);
+  else report(secret, read.ok ? problemsOf(read.value, parts) : [unusable(read.error)], sources, pass);
   return done;
+}
+
+function report(
+  secret: SecretObject | undefined,
+  problems: readonly EventText[],
+  { events }: Pick<Sources, 'events'>,
+  { log }: Pass,
+): void {
+  const objects = secret === undefined ? [] : [referenceTo(secrets, secret)];
+  const isNew = events.report(secretName.privateKey, objects, problems);
+  if (isNew) for (const { reason, message } of problems) log.warn('Private key', { reason, message });
 }
 
 function problemsOf(key: PrivateKey | undefined, { facts, namespace }: PrivateKeyParts): EventText[] {

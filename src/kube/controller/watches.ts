@@ -38,6 +38,18 @@ export interface Watch {
   relist(log: Log): Iterable<Key>;
 }
 
+/** Enqueues a key at the start, for what has to be done although no object exists that could change. */
+export function atStart(key: Key): Watch {
+  return {
+    synced: Promise.resolve(),
+    start: enqueue => {
+      enqueue(key, 'always');
+      return () => undefined;
+    },
+    relist: () => [key],
+  };
+}
+
 /** Maps changes of a source to keys. Never throws into the source. */
 export function watching<T extends KubeResource>(spec: WatchSpec<T>): Watch {
   const { source, predicate = {}, keys, changedKeys, resetsBackoff = false } = spec;

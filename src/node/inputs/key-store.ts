@@ -72,9 +72,10 @@ export class KeyStore {
     return this.#read.keys;
   }
 
+  /** Asked at each connection: the keys were parsed before. */
   isStored(hash: string): boolean {
-    const [object] = this.#parts.informer.store.list();
-    return keyIn(object, hash) !== undefined;
+    const hasSecret = this.#parts.informer.store.list().length > 0;
+    return hasSecret && this.keys().some(({ publicKey }) => publicKeyHash(publicKey) === hash);
   }
 
   /** Stores the key as the newest one, unless it is there, and the salt that is in use. */

@@ -260,7 +260,7 @@ test('it ends when the MachineSet is complete again, for each process', async ()
 test('a new process knows it before it was asked for anything', async () => {
   const bench = budgetBench(3);
   await replaceFirst(bench, bench.leader().grants);
-  expect(bench.leader().grants.replaced('set')).toMatchObject([{ node: 'n01', journey: 'replace' }]);
+  expect(bench.leader().grants.replaced()).toMatchObject([{ node: 'n01', journey: 'replace', machineSet: 'set' }]);
 });
 
 test('at the latest it ends after it has kept others waiting for an hour', async () => {

@@ -146,14 +146,13 @@ export class BudgetGrants implements Grants {
     return configMaps.store.get({ namespace, name: configMapName.rolloutGrants })?.data ?? {};
   }
 
-  /** Grants of Machines, of all sets or of this one, that were replaced and whose Nodes are gone, the oldest first. */
-  replaced(machineSet?: string): Grant[] {
+  /** Grants of Machines that were replaced and whose Nodes are gone, the oldest first. */
+  replaced(): Grant[] {
     const { nodes } = this.#parts;
     const isThere = (name: string) => nodes.store.get({ namespace: '', name }) !== undefined;
     // A new process has read no grants before the first request.
     return parseGrants(this.#cached())
       .grants.filter(each => each.journey === 'replace' && !isThere(each.node))
-      .filter(each => machineSet === undefined || each.machineSet === machineSet)
       .toSorted((one, other) => one.sinceMs - other.sinceMs);
   }
 

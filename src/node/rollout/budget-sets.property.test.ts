@@ -137,7 +137,7 @@ class Sets {
     this.bench.putHost(place.host);
     place.state = 'works';
     // As the controller of Machines does it.
-    const held = grants.replaced(this.#setOf(at));
+    const held = grants.replaced().filter(({ machineSet }) => machineSet === this.#setOf(at));
     const { missing, nodes: unfinished } = this.#outside(at);
     const ended = held.slice(0, Math.max(0, held.length - missing - unfinished.length));
     for (const { instance: name, uid } of ended) await grants.endReplacement({ name, uid }, never);

@@ -70,7 +70,7 @@ async function showAuthorization(
 ): Promise<void> {
   const { client, sandbox, signal, terminal } = deps;
   const { namespace } = sandbox;
-  say(deps, '', `${4 + index}. The line is added on ${name}, and the operator is told to try at once`);
+  say(deps, '', `${4 + index}. The line is added on ${name}, and the operator asks again at once`);
   const before = (await sandbox.readFile(name, authorizedKeysFile)) ?? '';
   await sandbox.setAuthorizedKeys(name, [...before.split(/\r?\n/).filter(line => line !== ''), printPublicKey(key)]);
   say(deps, `   kubectl annotate wi ${name} -n ${namespace} --overwrite ${instanceAnnotation.retry}="$(date)"`);

@@ -134,5 +134,5 @@ async function authorize(
 }
 
 function blobOf({ blob }: PublicKey): string {
-  return Buffer.from(blob).toString('base64url');
+  return blob.toBase64({ alphabet: 'base64url', omitPadding: true });
 }
