@@ -10,16 +10,15 @@ import { Controller } from '#kube/controller/controller.ts';
 import { changed, matching } from '#kube/controller/predicate.ts';
 import { after, done, type Outcome, type Pass } from '#kube/controller/reconcile.ts';
 import { type Watch, watching } from '#kube/controller/watches.ts';
-import type { Informer } from '#kube/informer/informer.ts';
 import { type Key, keyOf, keyText } from '#kube/resource.ts';
 import { type ConfigMap, type Node, type SecretObject, secrets } from '#kube/resources.ts';
 import { hasCloudNodeManager } from '#node/desired/services.ts';
+import { isTokenOf } from '#node/inputs/lasting-tokens.ts';
 import { watchingFacts } from '#cluster/facts-watch.ts';
 import type { ControllerParts } from '#kube/controller/parts.ts';
 import { type Permission, reading } from '#kube/permissions.ts';
 import { differenceTo, mergeObject } from './decide.ts';
 import { type AccessObject, kubeProxyRole, nodeAccess, nodeOfRole, sharedAccess, type Wanted } from './desired.ts';
-import { isLastingToken, lastingTokenPermission } from './lasting-token.ts';
 import {
   findIn,
   mayHaveFormerAgents,
@@ -47,7 +46,14 @@ export const permissions: readonly Permission[] = [
     resources: ['certificatesigningrequests'],
     verbs: ['create', 'get', ...reading],
   },
-  lastingTokenPermission,
+  // The token that all agents of the Go operator share, and that never expires.
+  {
+    in: 'own namespace',
+    group: '',
+    resources: ['secrets'],
+    verbs: [...reading, 'delete'],
+    names: [secretName.agentToken],
+  },
 ];
 
 /**
@@ -80,8 +86,9 @@ export function agentAccessController(parts: AgentAccessParts): Controller {
   const shared: Key = { namespace, name: agentName };
   const reconcileAll = async (pass: Pass) => {
     const outcome = await reconcileShared(sources, parts, pass);
-    const isNeeded = parts.settings.allowLastingTokens || mayHaveFormerAgents(sources, parts.version);
-    if (!isNeeded) await removeLastingToken(lastingToken, parts, pass);
+    const [token] = lastingToken.store.list();
+    const mayGo = token !== undefined && isTokenOf(token, agentName) && !parts.settings.allowLastingTokens;
+    if (mayGo && !mayHaveFormerAgents(sources, parts.version)) await removeLastingToken(token, parts, pass);
     return outcome;
   };
   return new Controller({
@@ -100,16 +107,14 @@ export function agentAccessController(parts: AgentAccessParts): Controller {
 
 /** With the Secret, the API server forgets the token, wherever it is. */
 async function removeLastingToken(
-  { store }: Pick<Informer<SecretObject>, 'store'>,
+  token: SecretObject,
   { client, installation }: AgentAccessParts,
   { log, signal }: Pass,
 ): Promise<void> {
-  const [found] = store.list();
-  if (found === undefined || !isLastingToken(found)) return;
   // Nodes keep running when the operator is uninstalled.
   if ((await installation.problem(signal)) !== undefined) return;
-  log.info('Deleting the token that never expires: no agent needs it', { Secret: found.metadata.name });
-  await deleteObject(client, secrets, found, signal);
+  log.info('Deleting the token that never expires: no agent needs it', { Secret: token.metadata.name });
+  await deleteObject(client, secrets, token, signal);
 }
 
 function watchesOf({ nodes, configMaps, instances, access }: AccessInformers, shared: Key): Watch[] {

@@ -47,7 +47,7 @@ export async function storedToken(
   const endMs = options.clock.monotonicMs() + fillTimeoutMs;
   for (;;) {
     const found = await options.client.find(secrets, account.secret, { namespace: account.namespace, signal });
-    const usable = found !== undefined && (!account.isOwned || isFor(found, account));
+    const usable = found !== undefined && (!account.isOwned || isTokenOf(found, account.name));
     if (usable && isFilled(found)) {
       return serviceAccountToken(secretData(readObject(found)), label);
     }
@@ -59,8 +59,9 @@ export async function storedToken(
   }
 }
 
-function isFor({ type, metadata }: SecretObject, { name }: Account): boolean {
-  return type === accountType && metadata.annotations?.[accountMark] === name;
+/** Whether the cluster keeps a token of this account in the Secret; another Secret of its name belongs to a user. */
+export function isTokenOf({ type, metadata }: Pick<SecretObject, 'type' | 'metadata'>, account: string): boolean {
+  return type === accountType && metadata.annotations?.[accountMark] === account;
 }
 
 function isFilled({ data = {} }: SecretObject): boolean {

@@ -19,7 +19,7 @@ import {
   type SettingPhase,
   type WindowsInstanceStatus,
 } from '#contract/windows-instance/resource.ts';
-import { type Condition, type NewCondition, setCondition } from '#base/condition.ts';
+import { type Condition, findCondition, type NewCondition, setCondition } from '#base/condition.ts';
 import { mergeRecord } from '../record.ts';
 import type { Journal } from './journal.ts';
 
@@ -81,13 +81,13 @@ export const appliedSettingsCondition = {
   message: 'The host has the settings of the cluster.',
 } as const;
 
-/** Of a host that rejected the current key before. */
-export const keyAcceptedCondition = {
-  type: instanceCondition.keyCurrent,
-  status: 'True',
-  reason: conditionReason.keyAccepted,
-  message: 'The host accepts the current SSH key of the operator.',
-} as const;
+/** Of a host that rejected the current key before; another one needs no condition. */
+export function keyAccepted({ status }: WindowsInstance): NewCondition[] {
+  const { keyCurrent: type } = instanceCondition;
+  if (findCondition(status?.conditions, type)?.status !== 'False') return [];
+  const message = 'The host accepts the current SSH key of the operator.';
+  return [{ type, status: 'True', reason: conditionReason.keyAccepted, message }];
+}
 
 /** What a host in service lacks while a journey of this phase fails. */
 const lacking = {

@@ -1,10 +1,10 @@
-import { findCondition, type NewCondition } from '#base/condition.ts';
+import type { NewCondition } from '#base/condition.ts';
 import { sentence } from '#base/trim-end.ts';
 import { recordEvent } from '#cluster/instance-events.ts';
 import { eventText } from '#contract/events.ts';
 import { instanceCondition } from '#contract/windows-instance/resource.ts';
 import { describeKey, publicKeyHash } from '#host/keys/public-key.ts';
-import { keyAcceptedCondition } from '#node/lifecycle/instance-status.ts';
+import { keyAccepted } from '#node/lifecycle/instance-status.ts';
 import { RekeyJourney } from '#node/lifecycle/rekey/journey.ts';
 import { rekey } from '#node/lifecycle/rekey/steps.ts';
 import { failureText, keyFailureEvents } from '../events.ts';
@@ -42,11 +42,8 @@ function report({ instance, wait, keys, address, leftovers }: RekeyJourney, { re
     recordEvent(recorder, instance, eventText.keyOutdated(failureText(wait, instance)));
 }
 
-/** A host that never rejected a key needs no condition. */
 function conditionsOf({ instance, wait }: RekeyJourney): NewCondition[] {
-  const { keyCurrent: type } = instanceCondition;
-  if (wait !== undefined)
-    return [{ type, status: 'False', reason: wait.code, message: `${sentence(wait.message)} ${wait.remedy}` }];
-  const known = findCondition(instance.status?.conditions, type);
-  return known?.status === 'False' ? [keyAcceptedCondition] : [];
+  if (wait === undefined) return keyAccepted(instance);
+  const message = `${sentence(wait.message)} ${wait.remedy}`;
+  return [{ type: instanceCondition.keyCurrent, status: 'False', reason: wait.code, message }];
 }

@@ -1,16 +1,14 @@
 import { sameData } from '#base/compare.ts';
-import { findCondition, type NewCondition } from '#base/condition.ts';
 import { AppError } from '#base/errors.ts';
-import type { WindowsInstance } from '#cluster/windows-instance-resource.ts';
 import { ports } from '#contract/names.ts';
-import { type InstanceKey, instanceCondition } from '#contract/windows-instance/resource.ts';
+import type { InstanceKey } from '#contract/windows-instance/resource.ts';
 import type { HostConnection, HostTarget } from '#host/host.ts';
 import { HostKeyChangedError } from '#host/host-key.ts';
 import type { PrivateKey } from '#host/keys/private-key.ts';
 import { describeKey, fingerprint, printPublicKey, type PublicKey, publicKeyHash } from '#host/keys/public-key.ts';
 import { ipv4Of } from '#host/resolver.ts';
 import type { HostJourney } from '../host-journey.ts';
-import { keyAcceptedCondition } from '../instance-status.ts';
+import { keyAccepted } from '../instance-status.ts';
 import type { Step } from '../step.ts';
 import type { ConfigureJourney } from './journey.ts';
 import { checkCluster, checkConnection } from './remedies.ts';
@@ -70,7 +68,8 @@ export async function openHost(journey: HostJourney, signal: AbortSignal): Promi
     const text = printPublicKey(hostKey);
     const key = acceptedKeyRecord(acceptedKey, current, journey);
     if (journey.record.known.hostKey !== text || !sameData(journey.record.known.key, key))
-      await journey.record.save({ hostKey: text, key }, key.pending === undefined ? acceptedCondition(instance) : []);
+      // The host may have learned the key since, and another journey is the first to see that.
+      await journey.record.save({ hostKey: text, key }, key.pending === undefined ? keyAccepted(instance) : []);
     journey.hostKey = hostKey;
     journey.keys = { accepted: acceptedKey, offered: privateKeys, current };
     journey.record.ipv4 = journey.ipv4;
@@ -99,12 +98,6 @@ function acceptedKeyRecord(
     ...(former.length > 0 && { former }),
     ...(!isCurrent && known?.pending && { pending: known.pending }),
   };
-}
-
-/** The host may have learned the key since, and another journey is the first to see that. */
-function acceptedCondition({ status }: WindowsInstance): NewCondition[] {
-  const known = findCondition(status?.conditions, instanceCondition.keyCurrent);
-  return known?.status === 'False' ? [keyAcceptedCondition] : [];
 }
 
 /** More rotations are not made before a host could be reached once. */
