@@ -172,10 +172,10 @@ for (const { about, operator: how, adopts, hasNewPair = false, uninstall } of ca
   });
 }
 
-/** A bundle with the pair is also recorded. */
+/** A bundle with the pair is also recorded, and may be on its way when a host is looked at. */
 function withoutPair(fleet: Fleet): Fleet {
   const isOfPair = (path: string) =>
-    [`${dir.tls}\\certs\\`, `${dir.staged}\\`].some(folder => path.startsWith(folder)) ||
+    [`${dir.tls}\\certs\\`, `${dir.staged}\\`, `${dir.incoming}\\`].some(folder => path.startsWith(folder)) ||
     path.endsWith('\\leader.json');
   return fleet.map(({ files, rest }) => {
     const others = Object.entries(files).filter(([path]) => !isOfPair(path));
